@@ -1,9 +1,10 @@
-// What scan, gather and scatter cost on the processor: cases of bench/device/compact_bench.cu.
+// The cost of scan, gather and scatter on the processor: cases of bench/device/compact_bench.cu.
 //
 //   compact_cpu
 //
-// On all cores; every figure is the median of 11 calls after one to warm up. The peer is a loop on one thread: sums, or a memcpy
-// for each piece. Prints one row of a recorded run a line (tools/bench-rows records them).
+// Uses all cores. Every figure is the median of 11 calls after one to warm up. The peer is a loop on one
+// thread: sums, or a memcpy for each piece. Prints each row of a recorded run on a line (tools/bench-rows
+// records them).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -65,7 +66,7 @@ void scan(std::size_t count) {
          {"verified", offsets == expected}});
 }
 
-// Pieces stand `gap` bytes apart where they come from.
+// At the source, pieces are `gap` bytes apart.
 void gather_and_scatter(const char* name, const std::vector<std::uint32_t>& sizes, std::size_t gap) {
   const std::size_t count = sizes.size();
   std::vector<std::uint64_t> offsets(count);

@@ -2,10 +2,11 @@
 //
 //   deflate_sizes [--bgzf] [--level N]... [--json FILE] INPUT...
 //
-// Every input is one gzip member of blocks of 1 MiB, or, with --bgzf, a file of members of 65,280 bytes. A size is that of the whole
-// file, with headers, checksums and what ends it. A speed is that of one core: bytes divided by the time that all threads
-// together spent. Every stream is restored by zlib and compared. The JSON file holds the rows of a recorded run (tools/bench-twins
-// records them with their origin, and adds other tools' sizes).
+// Every input becomes one gzip member of blocks of 1 MiB or, with --bgzf, a file of members of 65,280 bytes.
+// A size is that of the whole file, with headers, checksums and end. A speed is that of one core: bytes
+// divided by the sum of all threads' processor time. zlib restores every stream, and the result is compared.
+// The JSON file has the rows of a recorded run (tools/bench-twins records them with their origin, and adds
+// other tools' sizes).
 #include <fmt/format.h>
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
@@ -28,7 +29,8 @@ namespace {
 using Bytes = std::vector<std::byte>;
 
 constexpr std::size_t kBgzfBlockBytes = 65280;
-// gzip: 10 bytes before the stream, its last block of 2 bytes, checksum and size. BGZF: 18 and 8 bytes around each member, 28 at the end.
+// gzip: 10 bytes before the stream, a last block of 2 bytes, checksum and size. BGZF: 18 bytes before and 8
+// after each member, 28 at the end.
 constexpr std::uint64_t kGzipBytes = 10 + 2 + 8;
 constexpr std::uint64_t kBgzfMemberBytes = 18 + 8;
 constexpr std::uint64_t kBgzfEndBytes = 28;
@@ -50,7 +52,7 @@ struct Totals {
   }
 };
 
-// Whether zlib makes `content` of a block's data.
+// Whether zlib restores `content` from a block's data.
 bool restores(std::span<const std::byte> data, const FinderInput& input) {
   const auto content = input.data.subspan(input.history_bytes);
   const auto bytes = [](const std::byte* at) {

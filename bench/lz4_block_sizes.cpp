@@ -2,10 +2,10 @@
 //
 //   lz4_block_sizes [--block BYTES] [--level N]... [--json FILE] INPUT...
 //
-// Every input is cut into independent blocks. A size is the sum of the blocks' payloads, without frames, as
-// encoded; a ratio takes the raw size of a block that does not shrink. A speed is that of one core: bytes
-// divided by the time that all threads together spent. Every block is restored by liblz4 and compared. The
-// JSON file holds the rows of a recorded run (tools/bench-twins records them with their origin).
+// Every input is cut into independent blocks. A size is the sum of the blocks' payloads, as encoded, without
+// frames; a ratio uses the raw size of a block that does not shrink. A speed is that of one core: bytes
+// divided by the sum of all threads' processor time. liblz4 restores every block, and the result is compared.
+// The JSON file has the rows of a recorded run (tools/bench-twins records them with their origin).
 #include <fmt/format.h>
 #include <lz4.h>
 #include <lz4hc.h>
@@ -40,7 +40,7 @@ double thread_seconds() {
 
 struct Totals {
   std::uint64_t payload_bytes = 0;  // as encoded
-  std::uint64_t stored_bytes = 0;   // raw where a block does not shrink
+  std::uint64_t stored_bytes = 0;   // the raw size of a block that does not shrink
   double core_seconds = 0;
 
   void add(const Totals& other) {

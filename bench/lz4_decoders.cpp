@@ -1,12 +1,12 @@
-// How long LZ4 blocks take to restore on one core: by liblz4, by our decoder, and how long a walk over their tokens
-// takes alone.
+// How long it takes to restore LZ4 blocks on one core, with liblz4 and with our decoder, and how long a walk
+// over their tokens takes.
 //
 //   lz4_decoders [--block BYTES] [--level N] [--linked] [--rounds N] INPUT...
 //
-// Every input is cut into blocks, which liblz4 compresses at the level; those that do not shrink are left out. A time
-// is a block's shortest of all rounds, summed up; a round restores all blocks of a file by one decoder, then by the
-// other, so that each block comes as new to the processor's branch prediction. Every block is compared with its
-// content in the first round.
+// Every input is cut into blocks, which liblz4 compresses at the level; those that do not shrink are left
+// out. A time is the sum of each block's shortest time in all rounds. A round restores all blocks of a file
+// with one decoder, then with the other, so that each block is new to the processor's branch prediction. In
+// the first round, every block is compared with its content.
 #include <fmt/format.h>
 #include <lz4.h>
 #include <lz4hc.h>
@@ -71,7 +71,7 @@ std::vector<Block> compressed_blocks(const Bytes& content, std::size_t block_byt
 
 enum Way { kLiblz4, kOurs, kWalk, kWayCount };
 
-// The bytes that `way` finds in the block. What comes before `output` in memory is its history.
+// Returns the number of bytes that `way` finds in the block. The history is in memory before `output`.
 std::size_t restore(Way way, const Block& block, std::span<const std::byte> history,
                     std::span<std::byte> output) {
   switch (way) {

@@ -1,11 +1,13 @@
-// Pages put and got, on the processor beside liblz4's own speed for the same pages, and in batches on any backend.
+// Pages put and got: on the processor, beside liblz4's own speed for the same pages, and in batches on any
+// backend.
 //
 //   pages_bench [--backend NAME] [--device NAME] [--same PERCENT] [--most SIZE_MB] [--batches-only] FILE...
 //
-// The pages are those of all files, one behind the other, with so many percent of same-filled ones among them (33 unless told). One core, by the
-// thread's own time: rounds of liblz4 and of the store take turns, and what is told of each is the median of 9 rounds; the store has its numbers in a table, as a
-// disk has. Batches: see bench/pages.hpp. Every page that is got is compared. Prints one row of a recorded run a line.
-// bench/device/pages_bench.cpp measures pages in memory of a device.
+// The pages are those of all files, one after the other, with PERCENT percent of same-filled pages among them
+// (33 unless given). One core is measured by the thread's processor time: rounds of liblz4 and of the
+// store alternate, and each figure is the median of 9 rounds. The store has its numbers in a table, as a disk
+// has. For batches, see bench/pages.hpp. Every page that is got is compared. Prints each row of a recorded
+// run on a line. bench/device/pages_bench.cpp measures pages in device memory.
 #include <lz4.h>
 
 #include <CLI/CLI.hpp>
@@ -17,8 +19,8 @@ namespace {
 
 using namespace bench;
 
-// One thread, page by page. liblz4 alone: into room for one block, and back out of blocks that lie one behind the other; of same-filled
-// pages too, since it knows none.
+// One thread, page by page. liblz4 compresses into room for one block, and restores from blocks that are
+// adjacent. It also compresses same-filled pages, since it has no case for them.
 void one_core(const Pages& pages, const std::string& what) {
   const std::size_t count = pages.count();
   PageStore store({.page_count = count, .batch = {.backend = "cpu", .threads = 1}});

@@ -1,12 +1,13 @@
-// The exhaustive and the cooperative finders on the device: speed of the kernels, and what a perfect parse makes of
-// their matches ("c9", evaluate/evaluation.hpp), over blocks of 64 KB with what stands before them; beside them, in the
-// same run, hash_chain, the finder of the levels.
+// The exhaustive and the cooperative finders on the device, over blocks of 64 KB with the data before them:
+// the speed of the kernels, and the cost of a perfect parse of their matches ("c9", evaluate/evaluation.hpp).
+// hash_chain, the finder of the levels, is measured in the same run.
 //
-//   coop_device_bench FOLDER [FINDER]...      with the Silesia files in FOLDER/silesia; all finders, or those named
+//   coop_device_bench FOLDER [FINDER]...      all finders, or those named; FOLDER/silesia has the files
 //
-// Files are repeated to fill the device: each by itself to 128 MB, all in one ("corpus") to 512 MB; brute_force takes them
-// once. Times are medians of events around one call, of three. The twin is held against a sample of the blocks; c9 is that of
-// the data once. Presets of coop_stitch that differ in one number from one that is measured in full are measured on the corpus alone.
+// Files are repeated to fill the device: each alone to 128 MB, all together ("corpus") to 512 MB; brute_force
+// takes them once. Times are medians of three, measured with events around one call. A sample of the blocks
+// is compared with the twin. c9 is for the data once. Presets of coop_stitch that differ in one number from a
+// preset that is measured completely are measured on the corpus alone.
 #include <fmt/format.h>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_reduce.h>
@@ -61,7 +62,7 @@ std::vector<Corpus> corpora(const std::filesystem::path& folder) {
   return list;
 }
 
-// The data over and over, cut into blocks.
+// The data, repeated, and cut into blocks.
 class RepeatedData {
  public:
   RepeatedData(const Corpus& corpus, std::size_t bytes_in_flight, std::size_t history_bytes,
@@ -98,7 +99,7 @@ class RepeatedData {
   DeviceBlocks batch_;
 };
 
-// Of the blocks that hold the data for the first time, each parsed by itself.
+// The cost of the blocks with the first copy of the data, each parsed alone.
 double cost_of(const MatchRecords& records, std::size_t bytes, const FinderParameters& parameters) {
   const std::size_t block_count = bytes / kBlockBytes;
   const std::uint64_t bits = tbb::parallel_reduce(
@@ -119,20 +120,20 @@ double cost_of(const MatchRecords& records, std::size_t bytes, const FinderParam
 
 struct Search {
   FinderChoice choice;
-  std::size_t history_bytes;                           // a block; as much as the finder reaches
+  std::size_t history_bytes;                           // of a block; as much as the finder reaches
   enum Extent { kAll, kCorpus, kOnce } extent = kAll;  // every file; the corpus; every file, but not repeated
 
   AnyFinder finder() const { return choice.row->with(choice.parameters); }
 };
 
-// The finder of the levels over a sliding 32K, to hold coop_stitch against.
+// The finder of the levels over a sliding 32K, to compare with coop_stitch.
 Search chain_search(std::uint32_t depth, std::uint32_t cap_bytes) {
   Search search{choose_finder(fmt::format("hash_chain:depth={}", depth)), 32768};
   search.choice.parameters.cap_bytes = cap_bytes;
   return search;
 }
 
-// Where the device and the twin differ first, as a sentence; empty where they do not.
+// A sentence that says where the device and the twin differ first; empty if they do not.
 std::string difference_from_twin(std::span<const std::byte> data, const MatchRecords& records,
                                  const Search& search) {
   const std::size_t block_count = data.size() / kBlockBytes;

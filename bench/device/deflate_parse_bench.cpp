@@ -1,12 +1,16 @@
-// Speed of what a device does of DEFLATE before it codes: hash_chain, near_three, and the parse of chunks, a first pass and one more;
-// device-resident.
+// Speed of what a device does for DEFLATE before it encodes: hash_chain, near_three, and a first and a second
+// pass of the parse of chunks. All data stays on the device.
 //
-// Each of the nine Silesia files, and all of them in one, is repeated to TOTAL_GB, in blocks of 1 MiB with up to 32 KB of the same copy
-// before them, or in BGZF's blocks of 65,280 bytes without. Rows say what was timed, between events, after one call to warm up; the figure
-// is the median of RUNS calls. The first pass counts with the prior prices, the other with random ones, for each 8 KB at level 12. A
-// sample of the blocks is held against the twins: near_three's offsets, and what both passes make of the device's own candidates.
+// Each of the nine Silesia files, and all of them together, is repeated to TOTAL_GB: in blocks of 1 MiB with
+// up to 32 KB of the same copy before them, or in BGZF's blocks of 65,280 bytes without history. Rows name
+// what was timed, with events, after one call to warm up. A figure is the median of RUNS calls. The first
+// pass uses the prior prices, the second random ones (at level 12, for each 8 KB). A sample of the blocks is
+// compared with the twins: near_three's offsets, and the results of both passes for the device's own
+// candidates.
 //
-//   deflate_parse_device_bench FOLDER [TOTAL_GB [RUNS [LEVEL...]]]      default: 0.5 GB, 5 runs, 1 6 9 12; FOLDER/silesia has the files
+//   deflate_parse_device_bench FOLDER [TOTAL_GB [RUNS [LEVEL...]]]
+//
+// Defaults: 0.5 GB, 5 runs, levels 1 6 9 12. FOLDER/silesia has the files.
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
@@ -47,7 +51,7 @@ struct Source {
   Bytes bytes;
 };
 
-// An input repeated on the device, cut into blocks, and these into chunks.
+// An input, repeated on the device, cut into blocks, and the blocks into chunks.
 struct Repeated {
   Repeated(const Source& source, std::uint64_t copies, const Cut& cut, const cuda::Stream& stream)
       : d_data(copies * source.bytes.size(), stream.get()) {
@@ -100,7 +104,7 @@ std::vector<T> download(const T* d_from, std::size_t count, const cuda::Stream& 
   return into;
 }
 
-// What a batch is found and parsed into.
+// The results of finding and parsing a batch.
 struct Results {
   Results(const Repeated& repeated, const DeflateLevel& level, const cuda::Stream& stream)
       : d_records(repeated.d_data.bytes(), stream.get()),
@@ -188,7 +192,8 @@ class Bench {
   bool all_verified() const { return all_verified_; }
 
  private:
-  // Whether `check(block)` holds for a sample of blocks, on all cores; it gives what is wrong.
+  // Calls `check(block)` for a sample of blocks, on all cores. It returns what is wrong; this returns whether
+  // nothing is.
   template <class Check>
   bool holds(const Source& source, const Repeated& repeated, const Check& check) const {
     std::atomic<bool> all = true;
@@ -275,7 +280,7 @@ int measure_all(int argument_count, char** arguments) {
   for (const Cut& cut : kCuts)
     for (const int level : levels)
       for (const Source& source : sources)
-        // Of BGZF the sum says enough.
+        // For BGZF, the corpus is enough.
         if (cut.history_bytes != 0 || source.name == "silesia") bench.measure(source, cut, level);
   return bench.all_verified() ? 0 : 1;
 }

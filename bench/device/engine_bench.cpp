@@ -1,11 +1,12 @@
-// What the engine of `cuda` reaches from host memory to host memory, and how that depends on batches and threads.
+// The speed of the engine of `cuda` from host memory to host memory, depending on batches and threads.
 //
-//   engine_device_bench FOLDER       the folder holds silesia/: its nine files, one behind the other, make 1 GiB
+//   engine_device_bench FOLDER       the folder has silesia/: its nine files, one after the other, make 1 GiB
 //
-// Every figure is the best of two passes over all the data after one that warms up (pinning memory is part of that
-// one). Threads take batches as the pipeline's do: each from ordinary memory, into ordinary memory. Prints one row of a
-// recorded run a line. "one call" is the shape of founding document 001 (docs/founding.md): 4 MB in 16 blocks of 256 KB, as LZ4 at level 1
-// and as DEFLATE at level 6, from the call to its result; the median of 20 calls.
+// Every figure is the best of two passes over all the data, after one that warms up (and pins memory).
+// Threads take batches as the pipeline does, from ordinary memory to ordinary memory. Prints each row of a
+// recorded run on a line. "one call" has the sizes of founding document 001 (docs/founding.md): 4 MB in 16
+// blocks of 256 KB, as LZ4 at level 1 and as DEFLATE at level 6, from the call to its result; the median of
+// 20 calls.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -35,7 +36,7 @@ struct Setting {
   unsigned threads;
 };
 
-// Runs work(batch) for every batch on the setting's threads; seconds.
+// Runs work(batch) for every batch on the setting's threads. Returns seconds.
 template <class Work>
 double run(const Setting& setting, std::size_t batch_count, const Work& work) {
   std::atomic<std::size_t> next = 0;
@@ -152,7 +153,7 @@ void measure_call(BlockEngine& engine, const Bytes& data, Format format, int lev
       engine.restore({&restored, 1}, format);
       verified &= restored.status == Status::kOk && std::ranges::equal(back, task.input);
     } else {
-      // A block that goes on becomes a stream by one that is the last and empty.
+      // An empty last block turns a block that is not the last into a stream.
       Bytes stream(block.begin(), block.end());
       stream.insert(stream.end(), {std::byte{3}, std::byte{0}});
       const auto restored = testing::inflated_by_zlib(stream, testing::ZlibKind::kDeflate);

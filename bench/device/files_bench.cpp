@@ -1,18 +1,20 @@
-// Many small files: how long it takes to bring them to a device, and to compress and restore a tree of them with -r.
+// Many small files: how long it takes to load them to a device, and to compress and restore a tree of them
+// with -r.
 //
-//   files_device_bench [--backend NAME]      NAME: cuda if none is given
+//   files_device_bench [--backend NAME]      NAME: cuda unless given
 //
-// Trees of 11 KB files of text, 100 in a folder and all in one, made in memory (/dev/shm) where that can be had. Rows, each the best of the
-// runs named; a run of the tool's command is in this process, so that the device is started and memory pinned before those that count:
+// The trees have text files of 11 KB, 100 in a folder or all in one, in memory (/dev/shm) if possible. Each
+// figure is the best of the runs named. The tool's commands run in this process, so the device is started and
+// memory is pinned before the runs that count. Rows:
 //
-//   start    two files, the first thing in this process: the device is started; and again
+//   start    two files, before all else in this process: the device is started; and again
 //   load     load_files() of 10,000 files, to the host and to the device, the first time and again
-//   files    hemstitch -r over 100,000 files, then -d -r over what that wrote; and 1000 of them named one by one, which are
-//            compressed one by one
-//   floor    for either way, what 16 threads take to read the inputs, to create outputs of the sizes that it gives them, or to
-//            do both: open, fstat, read, close; open, write, close
+//   files    hemstitch -r over 100,000 files, then -d -r over its output; and 1000 of them named one by one,
+//            which are compressed one by one
+//   floor    for both directions, how long 16 threads take to read the inputs, to create outputs of the same
+//            sizes, or both: open, fstat, read, close; open, write, close
 //
-// Prints one row of a recorded run a line.
+// Prints each row of a recorded run on a line.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -48,7 +50,7 @@ double seconds_of(const std::function<void()>& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-// Calls work(i) for every i below `count` from kThreads threads; seconds.
+// Calls work(i) for every i below `count` on kThreads threads. Returns seconds.
 double on_threads(std::size_t count, const std::function<void(std::size_t)>& work) {
   constexpr std::size_t kGrain = 16;
   std::atomic<std::size_t> next = 0;
@@ -88,7 +90,7 @@ struct Tree {
   std::vector<std::string> paths;
 };
 
-// The same words over and over, in another order in every file.
+// The same words again and again, in a different order in every file.
 Tree make_tree(const std::string& root, std::size_t files, std::size_t files_in_folder) {
   Tree tree{
       root, files_in_folder >= files ? "in one folder" : fmt::format("{} in a folder", files_in_folder), {}};
@@ -141,7 +143,8 @@ double run_tool(const std::vector<std::string>& words) {
   return seconds_of([&] { must(cli::run_files(words) == 0, "the command"); });
 }
 
-// What kThreads threads take to read the inputs, to create outputs of these sizes beside them, and to do both: the best of three.
+// How long kThreads threads take to read the inputs, to create outputs of these sizes beside them, and to do
+// both; the best of three runs.
 struct Floor {
   double read = 1e9, create = 1e9, both = 1e9;
 };
@@ -171,7 +174,7 @@ Floor floor_of(const std::vector<std::string>& inputs, const std::vector<std::si
   return floor;
 }
 
-// One way, with its floor. `content_bytes` is what the files hold, compressed or not.
+// Prints one direction with its floor. `content_bytes` is the uncompressed size of the files.
 void print_way(const std::string& way, const std::string& backend, const Tree& tree,
                std::size_t content_bytes, double seconds, const Floor& floor, const std::string& more) {
   const std::size_t count = tree.paths.size();
@@ -208,7 +211,7 @@ void files(const Tree& tree, const std::string& backend) {
   print_way("compress", backend, tree, bytes, compress, floor_of(tree.paths, sizes),
             fmt::format(",\"ratio\":{:.3f}", static_cast<double>(bytes) / static_cast<double>(output_bytes)));
 
-  // The inputs are elsewhere meanwhile, as where somebody restores: in the folders are compressed files alone.
+  // The inputs are moved elsewhere meanwhile: when users restore, the folders have only compressed files.
   const std::string elsewhere = tree.root + ".was";
   fs::create_directory(elsewhere);
   const auto was = [&](std::size_t i) { return fmt::format("{}/{}", elsewhere, i); };
@@ -234,7 +237,7 @@ void files(const Tree& tree, const std::string& backend) {
 }
 
 int bench(const std::string& folder, const std::string& backend) {
-  // What starting the device and pinning memory cost, once in a process; and the same work when that is done.
+  // The cost of starting the device and pinning memory, once in a process; then the same work without it.
   const Tree small = make_tree(folder + "/first", 2, 2);
   for (const char* const what : {"start: the first two files", "start: two files again"}) {
     print_row(what, backend, small.name, 2, 2 * kFileBytes,

@@ -1,15 +1,18 @@
-// Speed of the device's finders, and of a finder with the optimal parse behind it, on real files and on made ones;
-// device-resident.
+// Speed of the device's finders, alone and followed by the optimal parse, on real files and on synthetic
+// ones. All data stays on the device.
 //
-// Each input is repeated to TOTAL_GB, or to half of that where nothing is parsed, in blocks with up to 32 KB of the same
-// copy before them, or with none. Rows say what was timed, between events, after one call to warm up: "build" (the chains
-// alone), "find" (build included), "find+parse". The figure is the median of RUNS calls, of three at depth 64. A sample of
-// the blocks is held against the twins, records and sequences. find+parse prices a literal with 9 bits and a match with
-// 25, as founding document 000 (docs/founding.md) does: "cost" is what the whole input then costs, 1 being raw. "scratch_bytes_per_byte" is
-// all device memory besides the input: records, the larger of both stages' scratch, and room for the sequences. "worst" is
-// the slowest of the real files.
+// Each input is repeated to TOTAL_GB, or to half of that without a parse, in blocks with up to 32 KB of the
+// same copy before them, or with none. Rows name what was timed, with events, after one call to warm up:
+// "build" (only the chains), "find" (with the build), "find+parse". A figure is the median of RUNS calls, or
+// of three at depth 64. A sample of the blocks is compared with the twins, records and sequences. find+parse
+// prices a literal with 9 bits and a match with 25, as in founding document 000 (docs/founding.md): "cost" is
+// that of the whole input, where 1 is raw. "scratch_bytes_per_byte" is all device memory besides the input:
+// records, the larger scratch of the two stages, and room for the sequences. "worst" is the slowest of the
+// real files.
 //
-//   find_device_bench FOLDER [TOTAL_GB [RUNS [LEVEL...]]]      default: 2 GB, 5 runs, all; FOLDER/silesia has the files
+//   find_device_bench FOLDER [TOTAL_GB [RUNS [LEVEL...]]]
+//
+// Defaults: 2 GB, 5 runs, all levels. FOLDER/silesia has the files.
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
@@ -66,7 +69,7 @@ struct Config {
   bool corpus_alone = false;
 };
 
-// Memory for all runs: allocating gigabytes takes longer than a run.
+// The memory of all runs: to allocate gigabytes takes longer than a run.
 struct Memory {
   Memory(std::uint64_t total_bytes, std::size_t scratch_bytes, const cuda::Stream& stream)
       : d_data(total_bytes, stream.get()),
@@ -76,7 +79,8 @@ struct Memory {
         d_total(1, stream.get()),
         d_scratch(scratch_bytes, stream.get()) {}
 
-  // Of the configurations that parse, all in blocks of 64 KB; each copy of an input may end in a short one.
+  // For the configurations that parse, all with blocks of 64 KB. Each copy of an input may end with a short
+  // block.
   static std::uint32_t most_blocks(std::uint64_t total_bytes) {
     return static_cast<std::uint32_t>(total_bytes / 65536 * 2);
   }
@@ -90,7 +94,7 @@ struct Memory {
   cuda::DeviceBuffer<std::byte> d_scratch;
 };
 
-// An input repeated on the device, as often as it fits, cut into blocks.
+// An input, repeated on the device as often as it fits, and cut into blocks.
 struct Repeated {
   Repeated(const Source& source, const Memory& memory, const Config& config, const cuda::Stream& stream) {
     const std::uint64_t copies = memory.d_data.bytes() / (config.parse ? 1 : 2) / source.bytes.size();
@@ -136,7 +140,7 @@ std::vector<T> download(const T* d_from, std::size_t count, const cuda::Stream& 
 class Bench {
  public:
   Bench(std::vector<Source> sources, std::uint64_t total_bytes, int runs)
-      // 4 bytes of scratch a byte: links of blocks and of histories as long as half of one need 3.
+      // Each byte needs at most 4 bytes of scratch: with histories half as long as blocks, the links need 3.
       : sources_(std::move(sources)), runs_(runs), memory_(total_bytes, 4 * total_bytes, stream_) {}
 
   void measure(const Config& config) {
@@ -229,7 +233,8 @@ class Bench {
     if (slowest == slowest_.end() || slowest->second["gbps"] > row["gbps"]) slowest_[what] = row;
   }
 
-  // Hands a sample of blocks to `differ`, on all cores; it says what is wrong with one, or nothing.
+  // Passes a sample of blocks to `differ`, on all cores. It returns what is wrong with one, or an empty
+  // string.
   bool compare(const Source& source, const Repeated& repeated,
                const std::function<std::string(std::size_t, const FinderInput&)>& differ) const {
     std::atomic<bool> same = true;
@@ -305,7 +310,7 @@ class Bench {
   int runs_;
   cuda::Stream stream_;
   Memory memory_;
-  std::map<std::string, Json> slowest_;  // of the configuration being measured, by what was timed
+  std::map<std::string, Json> slowest_;  // for the current configuration, by what was timed
   bool all_verified_ = true;
 };
 
@@ -335,7 +340,7 @@ int measure_all(int argument_count, char** arguments) {
         .stitch_reach = depth < 64 ? kHashChainStitchReach : kHashChainDeepStitchReach};
   };
   const Config configs[] = {
-      {"d1s", 65536, 32768, chain(1, 64, 32768), true},  // at depth 1 any cap gives the same records
+      {"d1s", 65536, 32768, chain(1, 64, 32768), true},  // at depth 1, the records are the same with any cap
       {"d4s", 65536, 32768, chain(4, 64, 32768), true},
       {"d64s", 65536, 32768, chain(64, 64, 32768), true},
       {"d4s", 65536, 0, chain(4, 64, 65535), false, true},

@@ -1,19 +1,21 @@
 // Compressed files to device memory and back, in a process whose device is started.
 //
-//   frame_files_device_bench FOLDER       the folder holds silesia/: its nine files, repeated to 8 GiB
+//   frame_files_device_bench FOLDER       the folder has silesia/: its nine files, repeated to 8 GiB
 //
-// Files are made in memory (/dev/shm) where that can be had, by 16 threads, and less where there is little room. Rows, each the
-// best of three runs after one that warms up, blocks of 256K:
+// 16 threads make the files, in memory (/dev/shm) if possible, and smaller if there is little room. Each
+// figure is the best of three runs after one that warms up, with blocks of 256K. Rows:
 //
-//   load           load_frame(), in restored bytes a second; beside reading the uncompressed file into pinned pieces and uploading
-//                  these, by 16 threads, in the same run; "load, BGZF": of a file of it, at level 6
-//   load, first    the one that warms up: memory is pinned and asked for
-//   load, each device   the same file to each of several devices at once, where there are several; beside one after the other
-//   load, many     load_frames() of 2000 files of 256 KB each: frames of LZ4, and .gz of one member
-//   save           save_frame(), in content bytes a second; beside the floor: what 16 threads take to write as many bytes as it
-//                  wrote to a new file
+//   load                load_frame(), in restored bytes a second; beside it, in the same run, 16 threads that
+//                       read the uncompressed file into pinned pieces and upload them; "load, BGZF": a file
+//                       of BGZF at level 6
+//   load, first         the run that warms up: memory is pinned and allocated
+//   load, each device   the same file to each of several devices at once, if there are several; and one after
+//                       the other
+//   load, many          load_frames() of 2000 files of 256 KB each: frames of LZ4, and .gz with one member
+//   save                save_frame(), in content bytes a second; beside the floor: how long 16 threads take
+//                       to write as many bytes to a new file
 //
-// Prints one row of a recorded run a line.
+// Prints each row of a recorded run on a line.
 #include <cuda_runtime.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -63,7 +65,7 @@ void must(bool done, const std::string& what) {
   if (!done) throw std::runtime_error(what + " failed");
 }
 
-// Calls work(take) on kThreads threads, where take() gives the numbers below `count`, each once, then `count`.
+// Calls work(take) on kThreads threads. take() returns each number below `count` once, then `count`.
 void on_threads(std::size_t count, const std::function<void(const std::function<std::size_t()>&)>& work) {
   std::atomic<std::size_t> next = 0;
   std::atomic<bool> failed = false;
@@ -80,7 +82,7 @@ void on_threads(std::size_t count, const std::function<void(const std::function<
   must(!failed, "a thread");
 }
 
-// The content of the files: `files` over and over.
+// The content of the files: `files`, repeated.
 struct Content {
   const Bytes& files;
   std::size_t bytes;
@@ -106,7 +108,7 @@ struct Content {
 
 std::size_t pieces_of(std::size_t bytes) { return (bytes + kPieceBytes - 1) / kPieceBytes; }
 
-// Fills a new file by kThreads threads, each part by fill(at, part); seconds.
+// Fills a new file on kThreads threads, each part with fill(at, part). Returns seconds.
 double write_new(const std::string& path, std::size_t bytes,
                  const std::function<void(std::size_t, std::span<std::byte>)>& fill) {
   unlink(path.c_str());
@@ -131,7 +133,7 @@ double write_new(const std::string& path, std::size_t bytes,
   return seconds;
 }
 
-// The peer of loading: the uncompressed file through pinned pieces, two a thread.
+// The peer of loading: the uncompressed file through pinned pieces, two for each thread.
 double read_and_upload(const std::string& path, std::size_t bytes, std::byte* d_to,
                        std::vector<cuda::PinnedBuffer<std::byte>>& pinned) {
   std::atomic<unsigned> started = 0;
@@ -200,7 +202,8 @@ unsigned device_count() {
   return static_cast<unsigned>(count);
 }
 
-// Seconds until each device has the file's content, all of them at once. The content is compared once.
+// How many seconds it takes until each device has the content of the file, all at once. The content is
+// compared once.
 double load_to_every_device(const std::string& path, unsigned devices, const Content& content,
                             std::size_t bytes, std::vector<cuda::PinnedBuffer<std::byte>>& pinned,
                             bool& verified) {
@@ -227,7 +230,7 @@ double load_to_every_device(const std::string& path, unsigned devices, const Con
   return best;
 }
 
-// A file of BGZF's members, as many times the corpus as fit into `most_bytes`.
+// Loads a file of BGZF's members: as many copies of the corpus as fit into `most_bytes`.
 void load_bgzf(const Bytes& files, const std::string& path, std::size_t most_bytes, double plain,
                std::vector<cuda::PinnedBuffer<std::byte>>& pinned) {
   constexpr int kLevel = 6;
@@ -267,7 +270,7 @@ void load_bgzf(const Bytes& files, const std::string& path, std::size_t most_byt
             plain * static_cast<double>(bytes) / static_cast<double>(most_bytes), verified);
 }
 
-// Many files in one call: frames of one block, or short .gz, which the processor wrote.
+// Many files in one call: frames with one block, or short .gz, which the processor wrote.
 void load_many(Format format, const std::string& folder, std::byte* d_content, const Content& content) {
   constexpr std::size_t kFiles = 2000, kFileBytes = 256'000;
   std::vector<std::string> paths;
@@ -320,7 +323,7 @@ int run(const fs::path& corpora, const std::string& folder) {
   must(!files.empty(), "finding files in " + corpora.string() + "/silesia");
   struct statvfs space {};
   must(statvfs(folder.c_str(), &space) == 0, "statvfs");
-  // The file, a compressed one, and what stands in for that.
+  // Room for the file, a compressed one, and the file of the floor.
   const std::size_t free_bytes = space.f_bavail * space.f_frsize;
   const std::size_t bytes = std::min(kMostBytes, free_bytes / 2);
   const Content content{files, bytes};

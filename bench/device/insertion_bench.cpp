@@ -1,11 +1,13 @@
-// The tiled and the direct atomic insertion of founding document 003 (docs/founding.md) beside chains built in order: speed, order of links, and what the
-// matches found along them cost ("c9", evaluate/evaluation.hpp, at a depth of 32 within 32 KB, no stitch).
+// The tiled and the direct atomic insertion of founding document 003 (docs/founding.md), beside chains that
+// are built in order: speed, order of the links, and the cost of the matches found with them ("c9",
+// evaluate/evaluation.hpp, at a depth of 32 within 32 KB, no stitch).
 //
 //   insertion_device_bench FOLDER      with the Silesia files in FOLDER/silesia
 //
-// The corpus is repeated to 1 MB .. 2 GB. "exact" are the links of a stable sort by hash; "ordered" is hash_chain's build
-// over blocks of 64 KB with 32 KB before them. Effective GB/s count what the document counts: of each position one byte
-// read, a head read and written, a link written: 13 bytes. The share of match time is build / (build + walk).
+// The corpus is repeated to 1 MB .. 2 GB. "exact" are the links of a stable sort by hash; "ordered" is
+// hash_chain's build over blocks of 64 KB with 32 KB before them. Effective GB/s count what the document
+// counts, 13 bytes for each position: one byte read, a head read and written, a link written. The share of
+// match time is build / (build + walk).
 #include <fmt/format.h>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_reduce.h>
@@ -34,14 +36,14 @@ using Row = nlohmann::ordered_json;
 constexpr std::uint32_t kSizes[] = {1u << 20, 16u << 20, 128u << 20, 2'000'000'000u};
 constexpr std::uint32_t kTileTrialBytes = 128u << 20;
 constexpr std::uint32_t kDocumentTileBytes = 2048;
-constexpr unsigned kHashBits = 17;  // of the one table for all
+constexpr unsigned kHashBits = 17;  // for the one table of all
 constexpr std::uint32_t kDepth = 32;
 constexpr std::uint32_t kWindowBytes = 32768;
 constexpr double kEffectiveBytes = 13;
 constexpr std::uint32_t kBlockBytes = 64 * 1024;
 constexpr std::uint32_t kMostWalkCalls = 5;
 
-// c9 is taken over pieces of this size, spread evenly.
+// c9 is computed for pieces of this size, evenly spread.
 constexpr std::uint32_t kPieceBytes = 256 * 1024;
 constexpr std::uint32_t kMostPieces = 64;
 
@@ -80,7 +82,7 @@ class Insertion {
             [&] { insert_in_tiles(chains_, tile_bytes, caching, stream_.get()); });
   }
 
-  // hash_chain's own build and walk.
+  // The build and walk of hash_chain itself.
   void ordered() {
     std::vector<DeviceBlock> blocks;
     for (std::uint32_t begin = 0; begin < chains_.bytes;
@@ -126,17 +128,17 @@ class Insertion {
 
   struct Judgement {
     double cost;
-    bool verified;  // every match of the pieces stands for equal bytes
+    bool verified;  // whether every match of the pieces repeats equal bytes
   };
 
-  // The bytes before `end` of the repeated corpus.
+  // The last bytes of the repeated corpus before `end`.
   Bytes text_before(std::size_t end, std::size_t bytes) const {
     Bytes text(bytes);
     for (std::size_t i = 0; i < bytes; ++i) text[i] = corpus_[(end - bytes + i) % corpus_.size()];
     return text;
   }
 
-  // Of pieces that are parsed by themselves.
+  // Judges pieces, which are parsed independently.
   Judgement judge() {
     const std::uint32_t piece_count = std::min(kMostPieces, chains_.bytes / kPieceBytes);
     std::vector<MatchRecords> pieces(piece_count, MatchRecords(kPieceBytes));

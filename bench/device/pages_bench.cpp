@@ -1,16 +1,18 @@
-// Pages in memory of a device, in pinned memory, and on the processor: batches of all sizes, and a store of many gigabytes.
+// Pages in device memory, in pinned memory, and on the processor: batches of all sizes, and a store of many
+// gigabytes.
 //
 //   pages_device_bench FOLDER [GIGABYTES]
 //
-// FOLDER holds silesia/: the pages are those of its nine files, a third of them same-filled, repeated until the store has so many gigabytes
-// (10 unless told; 60 take some 40 GB of memory). Rows:
+// FOLDER has silesia/. The pages are those of its nine files, a third of them same-filled, repeated until the
+// store has so many gigabytes (10 unless given; 60 take about 40 GB of memory). Rows:
 //
 //   batches    of 100 to 100,000 pages, on cuda and on the processor (bench/pages.hpp)
-//   a store    all pages in calls of 10,000: put from device memory into an empty store, and once more in place of what is there; got into
-//              device memory and into pinned memory; and the same with pinned memory and the processor alone, all cores. Figures are
-//              all bytes by the sum of the calls' times, and the median call
+//   a store    all pages in calls of 10,000: put from device memory into an empty store, and again over the
+//              present pages; got into device memory and into pinned memory. The same with pinned memory, and
+//              with the processor alone on all cores. A figure is all bytes divided by the sum of the calls'
+//              times; beside it, the median call
 //
-// Every page that is got is compared, between the timed calls. Prints one row of a recorded run a line.
+// Every page that is got is compared, between the timed calls. Prints each row of a recorded run on a line.
 #include <cuda_runtime.h>
 
 #include <cstdlib>
@@ -25,13 +27,14 @@ namespace {
 using namespace bench;
 
 constexpr std::size_t kCallPages = 10'000, kCallBytes = kCallPages * kPage;
-constexpr std::size_t kMostFileBytes = std::size_t{1} << 40;  // all of each file
+constexpr std::size_t kMostFileBytes = std::size_t{1} << 40;  // the whole of each file
 const char* const kFiles[] = {"dickens", "mr", "nci", "ooffice", "osdb", "reymont", "samba", "x-ray", "xml"};
 
-// Calls of a store, one for each 10,000 pages.
+// The calls of a store, one for each 10,000 pages.
 class StoreCalls {
  public:
-  // The pages repeat, so that call i takes those from place i * kCallPages of them on; numbers are never the same.
+  // The pages repeat: call i takes them from place i * kCallPages on, modulo their number. Page numbers never
+  // repeat.
   StoreCalls(const Pages& pages, std::size_t bytes)
       : pages_(pages), calls_per_repetition_(pages.count() / kCallPages), calls_(bytes / kCallBytes) {
     if (calls_per_repetition_ == 0) fail("there are fewer pages than a call has");
@@ -40,7 +43,8 @@ class StoreCalls {
   PageStore empty_store(const char* backend) const {
     return PageStore({.page_count = calls_ * kCallPages, .batch = {.backend = backend}});
   }
-  // One row: work(numbers, place of the call's first byte among the pages), timed, then verify(the pages that it should be), which is not.
+  // Prints a row. Times work(numbers, place of the call's first byte among the pages); verify(the expected
+  // pages) is not timed.
   void tell(const char* what, const char* backend, const PageStore& store,
             const std::function<void(std::span<const std::uint64_t>, std::size_t)>& work,
             const std::function<void(std::span<const std::byte>, std::size_t)>& verify = {}) const {
@@ -101,7 +105,7 @@ void stores(const Pages& pages, std::size_t bytes) {
     const auto put = [&](auto numbers, std::size_t at) {
       store.put_many_from_device(numbers, from.data + at);
     };
-    {  // The device, its kernels and the memory of its lanes are there then.
+    {  // Starts the device, and makes its kernels and the memory of its lanes.
       PageStore first({.page_count = kCallPages, .batch = {.backend = "cuda"}});
       std::vector<std::uint64_t> numbers(kCallPages);
       for (std::size_t i = 0; i < kCallPages; ++i) numbers[i] = i;
@@ -128,7 +132,7 @@ void stores(const Pages& pages, std::size_t bytes) {
     };
     calls.tell("page store: put from pinned memory, empty store", backend, store, put);
     calls.tell("page store: put from pinned memory", backend, store, put);
-    if (std::string(backend) == "cuda") continue;  // got above
+    if (std::string(backend) == "cuda") continue;  // was measured above
     calls.tell(
         "page store: get into pinned memory", backend, store,
         [&](auto numbers, std::size_t at) {

@@ -1,12 +1,13 @@
-// What searching costs on a CUDA device, once the texts are there.
+// The cost of searching on a CUDA device, once the texts are there.
 //
 //   search_device_bench FOLDER
 //
-// FOLDER holds silesia/, whose files together are repeated to 2 GB. A figure is the median of eleven calls after one to
-// warm up; a call counts the matches and writes them all. Then the question of founding document 002 (docs/founding.md): the same search over
-// 10,000 buffers one after the other, over the same bytes compacted into one (with and without the time to compact), and
-// over one file of as many bytes. Prints one row of a recorded run a line; a row is verified when the matches of the
-// first and the last copy are the CPU's.
+// FOLDER has silesia/, whose files together are repeated to 2 GB. A figure is the median of eleven calls
+// after one to warm up; a call counts the matches and writes them all. Then follows the question of founding
+// document 002 (docs/founding.md): the same search over 10,000 buffers one by one, over the same bytes
+// compacted into one buffer (with and without the time to compact), and over one file of the same size.
+// Prints each row of a recorded run on a line. A row is verified if the matches in the first and the last
+// copy are the CPU's.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -31,12 +32,12 @@ using cuda::check;
 
 constexpr std::uint64_t kBytesInFlight = 2'000'000'000;
 constexpr int kCalls = 11;
-// Texts of the corpus: files of a tree.
+// The size of the corpus's texts, like files of a tree.
 constexpr std::uint64_t kTextBytes = 16'700;
-// Of the document's buffers.
+// For the document's buffers.
 constexpr std::uint32_t kMostBufferBytes = 21'999;
 
-// A search over texts on the device, with room for all matches.
+// A search in texts on the device, with room for all matches.
 class Search {
  public:
   Search(const CudaTexts& texts, const PatternSet& patterns, cudaStream_t stream)
@@ -66,7 +67,7 @@ class Search {
   }
 
   std::uint64_t total() const { return total_; }
-  // Whether the matches from `first` on are `expected`, each `shift` further.
+  // Whether the matches from `first` on are `expected`, each moved by `shift`.
   bool holds(std::uint64_t first, const std::vector<SearchMatch>& expected, std::uint64_t shift) const {
     if (first + expected.size() > total_) return false;
     const std::vector<PackedMatch> found = d_matches_->download(first, expected.size());
@@ -149,7 +150,7 @@ void corpus_rows(const std::string& corpus, cudaStream_t stream) {
   }
 }
 
-// One call a buffer, as one would without compaction: each with its own offsets and its own count.
+// A call for each buffer, as without compaction: each with offsets and a count of its own.
 void search_one_by_one(const std::string& name, const std::vector<const std::byte*>& sources,
                        const std::vector<std::uint32_t>& sizes, std::uint64_t bytes,
                        const PatternSet& patterns, std::uint64_t expected, cudaStream_t stream) {
@@ -160,7 +161,7 @@ void search_one_by_one(const std::string& name, const std::vector<const std::byt
   const PatternTable table(patterns);
   const DeviceArray<std::uint32_t> d_table(table.words);
   const cuda::DevicePatterns d_patterns{table.places, d_table.data};
-  // 15 bytes more: the address decides how many tiles there are.
+  // 15 bytes more, since the number of tiles depends on the address.
   const DeviceArray<std::byte> d_scratch(
       cuda::search_cuda_scratch_bytes({nullptr, kMostBufferBytes + 15, nullptr, 1}));
   const DeviceArray<std::uint64_t> d_totals(sizes.size());
@@ -180,7 +181,7 @@ void search_one_by_one(const std::string& name, const std::vector<const std::byt
 
 void question_of_document_002(const std::string& corpus, std::size_t count, bool one_by_one,
                               cudaStream_t stream) {
-  // 11,000 bytes in the mean.
+  // 11,000 bytes on average.
   std::mt19937 random(1);
   std::vector<std::uint32_t> sizes(count);
   std::vector<std::uint64_t> offsets{0};

@@ -1,15 +1,17 @@
-// What the tool's search takes end to end, on a tree of small files and on the same tree compressed.
+// How long the tool's search takes from start to end, on a tree of small files, and on the same tree
+// compressed.
 //
 //   search_tree_device_bench CORPUS [FILES [FOLDER]]
 //
-// CORPUS holds silesia/. In FOLDER, a new one in /dev/shm (so that it is the tool that is measured, and no disk), a tree of FILES
-// (60,000) files of 16.7 KB is made from it, then one with the same files as .lz4; both are removed. The tool is `hemstitch`
-// beside this program. Each figure is the median of five of its runs, its output going nowhere, on the processor and on
-// CUDA; a device's start is that of a search in one file, told in its rows (start_seconds). The peers, in the same run: 16
-// threads that open and read all files and do nothing with them; grep in 16 processes, and rg; for compressed files the best of
-// lz4 and grep, a pair a file, in 16 processes, and rg -z, each on every tenth file, its time taken tenfold. Peers that
-// are not there are left out; they are looked for beside this program as well. Prints one row of a recorded run a line; a
-// row is verified when the tool counts as many lines as the library finds in the corpus.
+// CORPUS has silesia/. In FOLDER, a new one in /dev/shm (so that the tool is measured, not a disk), a tree of
+// FILES (60,000) files of 16.7 KB is made from it, then one with the same files as .lz4; both are removed at
+// the end. The tool is `hemstitch` beside this program. Each figure is the median of five runs, with the
+// output discarded, on the processor and on CUDA. The time to start a device is that of a search in one file,
+// stated in its rows (start_seconds). The peers, in the same run: 16 threads that open and read all files and
+// do nothing with them; grep in 16 processes, and rg. For compressed files: the faster of lz4 and grep (a
+// pair for each file, in 16 processes) and rg -z, each on every tenth file, with its time multiplied by ten.
+// Missing peers are left out; they are also looked for beside this program. Prints each row of a recorded run
+// on a line. A row is verified if the tool counts as many lines as the library finds in the corpus.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -56,7 +58,7 @@ double median_seconds(int runs, const std::function<void()>& work) {
   return seconds[static_cast<std::size_t>(runs / 2)];
 }
 
-// Runs a shell's command; its exit status must be 0.
+// Runs a command in a shell. Throws unless its exit status is 0.
 void run(const std::string& command) {
   if (std::system(command.c_str()) != 0) throw std::runtime_error("failed: " + command);
 }
@@ -105,7 +107,7 @@ class Tree {
     return std::string_view(corpus_).substr(begin, kFileBytes);
   }
 
-  // Opened and read by 16 threads, and nothing done with it.
+  // Opens and reads the files on 16 threads, and does nothing with them.
   void read_all() const {
     const tbb::global_control threads(tbb::global_control::max_allowed_parallelism, kThreads);
     std::atomic<std::uint64_t> bytes = 0;
@@ -147,7 +149,7 @@ std::uint64_t lines_with(const Tree& tree, const PatternSet& patterns) {
   return lines;
 }
 
-// The sum of what -c says.
+// The sum of the counts in the output of -c.
 std::uint64_t counted(const std::string& output) {
   std::uint64_t sum = 0;
   for (std::size_t begin = 0; begin < output.size();) {
@@ -187,7 +189,8 @@ void print(const nlohmann::ordered_json& row) {
   std::fflush(stdout);
 }
 
-// Lines and names of files with a rare pattern and with a common one, against the peer.
+// Searches for lines and for names of files, with a rare pattern and a common one, and compares with the
+// peer.
 void measure(const std::string& tool, const Tree& tree, const std::string& what, const std::string& flags,
              const std::vector<Backend>& backends, const std::optional<Peer>& peer) {
   const std::size_t items = tree.paths().size();

@@ -1,19 +1,21 @@
-// One long .gz restored on the device, from where people have it to where they want it, in a process whose device is started.
+// Restores one long .gz on the device, in a process whose device is started, for common sources and targets.
 //
-//   stream_device_bench FOLDER       the folder holds silesia/: its nine files, repeated to 1.1 GB
-//   stream_device_bench FILE.gz...   these
+//   stream_device_bench FOLDER       the folder has silesia/: its nine files, repeated to 1.1 GB
+//   stream_device_bench FILE.gz...   these files
 //   stream_device_bench --plans FOLDER | FILE.gz...
-//                                    from memory to pinned memory alone, by pieces of other sizes, several at once or not; prints no rows
+//                                    only from memory to pinned memory, with pieces of other sizes, several
+//                                    at once or not; prints no rows
 //
-// Of the folder two streams are made, in memory (/dev/shm) where that can be had: one as pigz -6 writes it, by 16 threads, and one of 20 GB, the same over and
-// over, which is restored within 8 GB of the device's memory. Rows, each the best of three runs after one that warms up; every run verifies checksum and size,
-// and one that is not timed holds them against the content, on the processor:
+// From the folder, two streams are made, in memory (/dev/shm) if possible: one as pigz -6 writes it, by 16
+// threads, and one of 20 GB, the same repeated, which is restored within 8 GB of the device's memory. Each
+// figure is the best of three runs after one that warms up. Every run verifies checksum and size. Another
+// run, which is not timed, compares the content on the processor. Rows:
 //
-//   pinned   from memory into pinned memory, as the pipeline has it
-//   file     from the file to nowhere, as `hemstitch -t` has it; beside backend cpu
+//   pinned   from memory to pinned memory, as in the pipeline
+//   file     from the file to nowhere, as with `hemstitch -t`; beside backend cpu
 //   device   from the file to device memory (load_frame)
 //
-// Prints one row of a recorded run a line.
+// Prints each row of a recorded run on a line.
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -69,7 +71,7 @@ void must(bool done, const std::string& what) {
   if (!done) throw std::runtime_error(what + " failed");
 }
 
-// What pigz makes of a piece: DEFLATE that knows the 32 KB before it and ends on a byte.
+// Compresses a piece like pigz: DEFLATE that refers to the 32 KB before it, and ends at a byte.
 Bytes chunk_of(std::span<const std::byte> content, std::size_t at) {
   const auto piece = content.subspan(at, std::min(kChunkBytes, content.size() - at));
   z_stream stream{};
@@ -88,7 +90,7 @@ Bytes chunk_of(std::span<const std::byte> content, std::size_t at) {
   return data;
 }
 
-// A .gz of the content, `times` over: the first chunk refers to nothing before it.
+// Writes a .gz with the content, `times` over: the first chunk refers to nothing before it.
 void write_stream(const std::string& path, std::span<const std::byte> content,
                   const std::vector<Bytes>& chunks, std::uint64_t times) {
   std::ofstream file(path, std::ios::binary);
@@ -108,7 +110,7 @@ void write_stream(const std::string& path, std::span<const std::byte> content,
   must(file.good(), "writing " + path);
 }
 
-// Counts, and sums up where it is asked to.
+// Counts the bytes, and computes their checksum if asked to.
 class CountingSink : public Sink {
  public:
   explicit CountingSink(bool sums_up) : sums_up_(sums_up) {}
@@ -161,7 +163,8 @@ double best_of(int runs, const std::function<void()>& work) {
   return best;
 }
 
-// Through a decoder like that of the pipeline, into pinned memory that is settled when it is to be used again.
+// Restores through a decoder as the pipeline does, into pinned memory that is settled before it is used
+// again.
 double pinned_seconds(const Bytes& data, std::uint64_t content_bytes, cuda::CudaEngine& engine,
                       const std::function<std::unique_ptr<StreamDecoder>(const StreamMeans&)>& make_decoder) {
   constexpr std::size_t kRoomBytes = std::size_t{32} << 20, kRooms = 7;
@@ -212,7 +215,7 @@ double pinned_seconds(const Bytes& data, std::uint64_t content_bytes) {
   });
 }
 
-// MiB of compressed bytes.
+// Sizes are in MiB of compressed bytes.
 struct Plan {
   std::size_t first, most;
   unsigned rooms, inputs, outputs;

@@ -1,5 +1,6 @@
-// What scan and gather cost through WebGPU: the cases of bench/device/compact_bench.cu that a binding has room for. One JSON row a
-// line, as in bench/results; times are the device's, the median of 21 runs after one to warm up.
+// The cost of scan and gather through WebGPU: those cases of bench/device/compact_bench.cu that fit into a
+// binding. Prints one JSON row on each line, as in bench/results. Times are the device's, the median of 21
+// runs after one to warm up.
 //
 //   compact_webgpu_bench
 #include <fmt/format.h>
@@ -26,7 +27,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kRuns = 21;
 
-// The sum of all steps; nothing where the device does not tell.
+// The sum of all steps; nothing if the device does not report times.
 double median_seconds(Device& device, const Recording& recording, const BufferSet& buffers) {
   std::vector<double> sums;
   for (int run = 0; run <= kRuns; ++run) {
@@ -77,7 +78,7 @@ void gather(Device& device, const char* name, const std::vector<std::uint32_t>& 
     begins[i + 1] = begins[i] + sizes[i];
     source_bytes += sizes[i] + gap;
   }
-  // Random bytes with a period that no piece has.
+  // Random bytes with a period that differs from all pieces.
   const testing::Bytes once = testing::random_bytes(1000003, 2);
   testing::Bytes source(source_bytes);
   for (std::size_t at = 0; at < source.size(); at += once.size())

@@ -1,8 +1,9 @@
-// Speed of DEFLATE through WebGPU on real files: one batch that is already on the device, as BGZF has it.
+// Speed of DEFLATE through WebGPU on real files: one batch that is already on the device, as in BGZF.
 //
-// For each of three Silesia files, repeated to TOTAL_MB, in blocks of 65,280 bytes: compresses the batch at each level and restores what
-// became of it (timestamps around every pass; the median of RUNS after one that warms up). Every block is restored by zlib as well.
-// One JSON row a line, as in bench/results, on standard output; times of passes on standard error.
+// Each of three Silesia files is repeated to TOTAL_MB, in blocks of 65,280 bytes. The batch is compressed at
+// each level, and the result restored (timestamps around every pass; the median of RUNS after one that warms
+// up). zlib also restores every block. Prints one JSON row on each line of standard output, as in
+// bench/results, and the times of passes on standard error.
 //
 //   deflate_webgpu_bench CORPORA [TOTAL_MB [RUNS [LEVEL...]]]      default: 128 MB, 5 runs, levels 1, 6 and 9
 #include <tbb/parallel_for.h>
@@ -57,7 +58,7 @@ void write_words(Device& device, const BufferSet& buffers, BufferId buffer, cons
   device.write(buffers[buffer.index], std::as_bytes(std::span(elements)));
 }
 
-// The streams of the data's blocks.
+// Compresses the blocks of the data to streams.
 std::vector<Bytes> compress(Device& device, const Bytes& data, const Setting& setting) {
   const DeflateLevel level = deflate_level(setting.level);
   const auto room = static_cast<std::uint32_t>(deflate_data_room(kBlockBytes));

@@ -1,13 +1,14 @@
-// The searching finders and the parses of the WebGPU backend on a real file. One JSON row a line on standard output, as in
-// bench/results; every result is held against the twin's.
+// The searching finders and the parses of the WebGPU backend on a real file. Prints one JSON row on each line
+// of standard output, as in bench/results. Every result is compared with the twin's.
 //
 //   find_webgpu_bench FILE [RUNS]
 //
 // find         device time of a finder's pass over 1 MB in blocks of 64 KB (timestamps; the median of RUNS)
-// find+parse   LzssMatcher from call to result, upload and read-back included, warm: one block of 256 KB, and 64 MB in
-//              blocks of 64 KB
-// parse        device time of optimal, which solves segments at once, and of optimal_exact, one invocation for the block, over
-//              one block of 64 KB, 256 KB, 1 MB and 4 MB, with the cost of what each chooses
+// find+parse   LzssMatcher from call to result, with upload and read-back, warm: one block of 256 KB, and 64
+//              MB in blocks of 64 KB
+// parse        device time of optimal, which solves segments at once, and of optimal_exact, one invocation
+//              for the block, over one block of 64 KB, 256 KB, 1 MB and 4 MB, with the cost of what each
+//              chooses
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -86,7 +87,8 @@ void print_row(const Job& job, Json row, std::size_t bytes, double seconds) {
   std::fflush(stdout);
 }
 
-// The median over the runs of all steps of `shader`; by the host's clock where the device gives no time.
+// The median of the runs, each the sum of all steps of `shader`; by the host's clock if the device does not
+// report times.
 double device_seconds(Device& device, const Recording& recording, const BufferSet& buffers, int runs,
                       std::string_view shader, std::string& clock) {
   clock = "device";
@@ -195,7 +197,7 @@ std::uint64_t cost_bits(const std::vector<PositionedMatch>& matches, std::size_t
   return (bytes - matched) * parameters.literal_cost + matches.size() * parameters.match_fixed_cost;
 }
 
-// Reads what record_matches() left of the only block.
+// Reads the result of record_matches() for the only block.
 std::vector<PositionedMatch> matches_on(Device& device, const BufferSet& buffers, const MatchingPlan& plan) {
   std::vector<std::uint32_t> begins(2);
   device.read(buffers[plan.matches.begins.index], std::as_writable_bytes(std::span(begins)));

@@ -1,10 +1,11 @@
-// What searching texts costs through WebGPU: some of the questions of bench/device/search_bench.cpp.
+// The cost of searching texts through WebGPU: some of the questions of bench/device/search_bench.cpp.
 //
 //   search_webgpu_bench FOLDER
 //
-// FOLDER holds silesia/, of which the files together are searched. Times are the device's: counting, placing and writing all
-// matches; the median of five calls after one to warm up. `seconds_with_transfers` is the same by the host's clock, from texts in
-// the host's memory to matches there. Prints one row of a recorded run a line, verified against the CPU's matches.
+// FOLDER has silesia/, whose files are searched together. Times are the device's: counting, placing and
+// writing all matches; the median of five calls after one to warm up. `seconds_with_transfers` is the same by
+// the host's clock, from texts in host memory to matches in host memory. Prints each row of a recorded run on
+// a line, verified against the CPU's matches.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,7 +29,7 @@ using namespace webgpu;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kCalls = 5;
-// Files of a tree, as search_bench.cpp has them.
+// The size of texts, like files of a tree, as in search_bench.cpp.
 constexpr std::uint64_t kTextBytes = 16'700;
 
 struct Question {
@@ -100,7 +101,7 @@ int run(const std::filesystem::path& folder) {
   for (const char* name : {"dickens", "mr", "nci", "ooffice", "osdb", "reymont", "samba", "x-ray", "xml"}) {
     const testing::Bytes file = testing::read_file(folder / "silesia" / name);
     texts.append(reinterpret_cast<const char*>(file.data()), file.size());
-    // A software driver has seen enough.
+    // Less is enough for a software driver.
     if (device->adapter().kind == AdapterKind::kSoftware) {
       texts.resize(1'000'000);
       break;

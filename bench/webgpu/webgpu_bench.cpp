@@ -1,10 +1,13 @@
-// Speed of the WebGPU backend on real files: each pass on the device, whole batches, and streams with their transfers.
+// Speed of the WebGPU backend on real files: each pass on the device, whole batches, and streams with their
+// transfers.
 //
-// For each file, repeated to TOTAL_MB (1024, so that a ring has many batches), at levels 3 and 1 or those given, in blocks of 64 KB, at the first level also of 4 MB: compresses and
-// restores one batch that is already on the device (timestamps around every pass; the median of RUNS after one that warms up), streams all
-// of it through the engine's ring from a thread a slot, and measures one block of 256 KB from call to result. Everything is verified by
-// liblz4. One JSON row a line, as in bench/results, on standard output; on standard error times of passes, and of streams how long
-// batches were going up, in the device and coming down, with the ring's slots and with twice as many.
+// Each file is repeated to TOTAL_MB (1024, so that a ring has many batches), in blocks of 64 KB, at levels 3
+// and 1 or those given; at the first level also in blocks of 4 MB. It compresses and restores one batch that
+// is already on the device (timestamps around every pass; the median of RUNS after one that warms up),
+// streams all of it through the engine's ring with a thread for each slot, and measures one block of 256 KB
+// from call to result. liblz4 verifies everything. Prints one JSON row on each line of standard output, as in
+// bench/results. Standard error has the times of passes, and for streams the times that batches took for
+// upload, work and download, with the ring's slots and with twice as many.
 //
 //   webgpu_bench CORPORA [TOTAL_MB [RUNS [LEVEL...]]]
 #include <fmt/format.h>
@@ -44,7 +47,7 @@ using testing::Bytes;
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kBlockBytes = 65536;
-// Those of the tool `lz4`.
+// The block size of the tool `lz4`.
 constexpr std::size_t kLargeBlockBytes = std::size_t{4} << 20;
 constexpr const char* kFiles[] = {"silesia/dickens", "silesia/samba"};
 
@@ -121,7 +124,7 @@ void bench_batch(Device& device, const Bytes& data, std::size_t block_bytes, con
   }
 
   RestoreTable restore_table;
-  std::vector<std::uint32_t> restored;  // numbers of the blocks that were not stored
+  std::vector<std::uint32_t> restored;  // indices of the blocks that were not stored
   std::uint64_t raw_bytes = 0;
   for (std::uint32_t i = 0; i < block_count; ++i)
     if (sizes[i] != kEncodedTooLarge) {
@@ -152,7 +155,7 @@ void bench_batch(Device& device, const Bytes& data, std::size_t block_bytes, con
             double(raw_bytes) / seconds * 1e-9, "kernel", clock);
 }
 
-// Hands batches to `threads` threads in order.
+// Passes batches to `threads` threads, in order.
 void in_threads(unsigned threads, std::size_t batch_count, const std::function<void(std::size_t)>& work) {
   std::atomic<std::size_t> next = 0;
   std::vector<std::thread> all;
@@ -163,7 +166,7 @@ void in_threads(unsigned threads, std::size_t batch_count, const std::function<v
   for (std::thread& thread : all) thread.join();
 }
 
-// Streams through a ring of so many slots; `rows`: prints rows, not only the time lines.
+// Streams through a ring with so many slots. `rows`: prints rows, not only the time lines.
 void bench_stream(const std::shared_ptr<Device>& device, const Bytes& data, std::size_t block_bytes,
                   unsigned slot_count, bool rows, const Setting& setting) {
   const auto engine = make_engine(device, {.slot_count = slot_count});
