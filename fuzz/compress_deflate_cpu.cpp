@@ -1,4 +1,5 @@
-// Any bytes, any history and level, cut into parts: zlib restores what the processor writes part by part, in the room that it was given.
+// Compresses any bytes on the processor, with any history and level, in two parts. Each part must fit into the
+// room that it was given, and zlib must restore the whole.
 #include "format/deflate/block/deflate_stored.hpp"
 #include "format/deflate/block/deflate_symbols.hpp"
 #include "format/deflate/compress/deflate_compress_cpu.hpp"

@@ -1,5 +1,5 @@
-// Any bytes as a file of LZ4 frames for `search -z`: what its reader restores is what the reader of streams restores, and
-// the blocks that it gives to a device lie in the file and restore to the same.
+// Any bytes as a file of LZ4 frames for `search -z`. Its reader must restore what the reader of streams
+// restores. The blocks that it gives to a device must lie in the file, and restore to the same content.
 #include "search/compressed_texts.hpp"
 
 #include "format/lz4/frame/lz4_frame.hpp"
@@ -12,7 +12,7 @@ using namespace hemstitch::fuzz;
 
 namespace {
 
-// As a device does it: every block by itself, each with the room of its frame.
+// Restores like a device: each block alone, with the room that its frame allows.
 std::optional<Bytes> restored_in_blocks(std::span<const std::byte> file, const FrameIndex& text) {
   Bytes all;
   for (const IndexedFrame& frame : text.frames) {
@@ -43,10 +43,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   testing::GuardedBuffer file(std::span(reinterpret_cast<const std::byte*>(data), size));
   RestoreOptions options;
   options.threads = 1;
-  options.memory_limit_bytes = 17 << 20;  // room for a block of any size, and for no three
+  options.memory_limit_bytes = 17 << 20;  // room for a block of any size, but not for three
   const std::optional<Bytes> by_stream = restored(file.bytes(), options);
 
-  static TextRestorer restorer(std::size_t{64} << 20);  // its memory goes from file to file
+  static TextRestorer restorer(std::size_t{64} << 20);  // keeps its memory from file to file
   if (const auto text = restorer.restore(file.bytes()))
     require(by_stream && std::equal(text->begin(), text->end(), by_stream->begin(), by_stream->end()));
 

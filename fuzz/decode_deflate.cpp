@@ -1,5 +1,5 @@
-// Any bytes as DEFLATE, with any history: by the reference and by the processor's decoder, whole and in pieces, and by zlib. All of them
-// give the same verdict and the same bytes.
+// Any bytes as DEFLATE, with any history, restored by the reference, by the processor's decoder, whole and in
+// pieces, and by zlib. All must give the same verdict and the same bytes.
 #include "deflate_streams.hpp"
 #include "format/deflate/restore/deflate_restore.hpp"
 #include "fuzz.hpp"
@@ -11,7 +11,7 @@ using namespace hemstitch::testing;
 
 namespace {
 
-constexpr std::size_t kRoom = 100'000;  // as zlib_verdict() has
+constexpr std::size_t kRoom = 100'000;  // as in zlib_verdict()
 
 void require_in_pieces(StreamDecoder& decoder, std::span<const std::byte> data, const ZlibVerdict& expected,
                        std::size_t piece_bytes, std::size_t room_bytes) {
@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const DeflateRestored restored =
           fast ? whole.restore_whole(in.bytes(), before.bytes(), out.bytes())
                : deflate_restore_reference(in.bytes(), before.bytes(), out.bytes());
-      // zlib does not tell a full output from an input that ends.
+      // zlib does not distinguish a full output from an input that ends.
       require(restored.status == expected.status ||
               (restored.status == Status::kOutputTooSmall && expected.status == Status::kTruncated));
       require(std::ranges::equal(out.bytes().first(restored.output_bytes), expected.content));

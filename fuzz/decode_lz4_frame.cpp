@@ -1,5 +1,6 @@
-// Any bytes as frames: at once, pushed in pieces and as a range, with and without checksums and dictionary. All ways agree,
-// and so does liblz4's frame API, in verdict and bytes, but where lz4_differences.hpp says that they differ.
+// Any bytes as frames: restored at once, pushed in pieces, and as a range, with and without checksums and
+// dictionary. All ways must agree in verdict and bytes. So must liblz4's frame API, except where
+// lz4_differences.hpp says that it differs.
 #include <random>
 
 #include "collect_sink.hpp"
@@ -14,7 +15,7 @@ namespace {
 
 using testing::Lz4Outcome;
 
-// Content that an error cut short is not compared: how much there is depends on who reads.
+// Content before an error is not compared: how much of it there is depends on the reader.
 Lz4Outcome restored_at_once(std::span<const std::byte> frames, const RestoreOptions& options) {
   try {
     return {Status::kOk, restore(frames, options)};
@@ -56,11 +57,11 @@ void require_range(std::span<const std::byte> frames, const RestoreOptions& opti
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::span<const std::byte> frames(reinterpret_cast<const std::byte*>(data), size);
   static const Bytes dictionary = testing::wordy_bytes(1000);
-  // The corpus is of plain frames: what else is to be chosen follows from them.
+  // The corpus has plain frames, so the other choices are derived from the frames.
   std::mt19937 random(lz4_checksum(frames));
   RestoreOptions options;
   options.threads = 1;
-  options.memory_limit_bytes = 17 << 20;  // room for a block of any size, and for no three
+  options.memory_limit_bytes = 17 << 20;  // room for a block of any size, but not for three
   if (random() % 2 == 0) {
     options.dictionary = dictionary;
     options.accept_any_dictionary_id = true;

@@ -1,5 +1,5 @@
-// Batches of any blocks through `cpu` and `reference`. Each restores what the other compressed; any bytes as blocks they
-// restore to the same bytes and statuses.
+// Batches of any blocks through `cpu` and `reference`. Each must restore what the other compressed. Any bytes
+// as blocks must restore to the same bytes and statuses.
 #include "diff_backends.hpp"
 
 using namespace hemstitch;

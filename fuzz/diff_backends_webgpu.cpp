@@ -1,5 +1,5 @@
-// Batches of any blocks through `webgpu`, on the driver that there is (tools/fuzz takes one that runs on the processor), and
-// `reference`: the same bytes and statuses, compressing and restoring.
+// Batches of any blocks through `webgpu`, on the available driver (tools/fuzz selects one that runs on the
+// processor), and `reference`. Both must give the same bytes and statuses when compressing and restoring.
 #include "diff_backends.hpp"
 
 using namespace hemstitch;

@@ -1,6 +1,6 @@
-// Any bytes through every finder with any parameters it takes, every parse, and the LZ4 encoder. Finders that are defined
-// position by position give what their definition says; records are true; parses cover the block; what is encoded restores,
-// by our decoder and by liblz4.
+// Any bytes through every finder, with any parameters that it accepts, every parse, and the LZ4 encoder.
+// Finders that are defined position by position must find what their definition says. Records must be true,
+// and parses must cover the block. Our decoder and liblz4 must restore what is encoded.
 #include <lz4.h>
 
 #include "format/lz4/compress/lz4_cost.hpp"
@@ -23,7 +23,7 @@ using hemstitch::testing::GuardedBuffer;
 
 namespace {
 
-// What the definitions, which look at all before each position, are asked to judge.
+// Longer data is not compared with the definitions, which look at everything before each position.
 constexpr std::size_t kMostDefinedBytes = 600;
 
 MatchRecords find_hashed(FuzzedDataProvider& input, const FinderInput& data, unsigned finder) {
@@ -56,7 +56,7 @@ MatchRecords find_hashed(FuzzedDataProvider& input, const FinderInput& data, uns
     if (defined) require(records == testing::hash_step_by_definition(data, parameters));
     return records;
   }
-  const FinderInput alone{data.data.subspan(data.history_bytes), 0};  // it knows no history
+  const FinderInput alone{data.data.subspan(data.history_bytes), 0};  // this finder uses no history
   MatchRecords records = find_hash_pairs(alone, {hash_bits});
   if (defined) require(records == testing::hash_pairs_by_definition(alone, hash_bits));
   return records;
@@ -77,9 +77,10 @@ MatchRecords find_scanned(FuzzedDataProvider& input, const FinderInput& data, Fi
     parameters.good_match_len =
         input.ConsumeIntegralInRange<std::uint32_t>(parameters.min_match_len, parameters.max_match_len);
   parameters.far_step = input.ConsumeIntegralInRange<std::uint32_t>(1, 100);
-  // What may not be is not among these.
+  // The parameters above are always valid.
   MatchRecords records = find_reference(checked_finder(row_of(finder), parameters), data).records;
-  // The oracle: nothing finds longer ones in its window, and the index finds as long ones outside of runs.
+  // Compares with an exhaustive finder: no finder may find longer matches in its window, and the index must
+  // find equally long ones outside of runs.
   if (finder == Finder::kWindowIndex) {
     const MatchRecords best = find_reference(data, BruteForceParameters::from(parameters)).records;
     for (std::size_t i = 0; i < records.size(); ++i)
@@ -103,7 +104,7 @@ std::vector<Sequence> parse(FuzzedDataProvider& input, const MatchRecords& recor
   if (auto* lazy = std::get_if<LazyParse>(&chosen))
     lazy->skip = input.ConsumeIntegralInRange<std::uint32_t>(0, 64);
   std::vector<Sequence> sequences = parse_reference(chosen, parse_input);
-  // Nothing is cheaper than the cheapest.
+  // No other parse may be cheaper than the exact one.
   if (std::holds_alternative<OptimalExactParse<Lz4CostModel>>(chosen))
     for (std::size_t row = 0; row < kRows; ++row) {
       const auto other = parse_reference(parse_of_row(row, Lz4CostModel{}), parse_input);
@@ -135,7 +136,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* raw, std::size_t size)
   FuzzedDataProvider input(raw, size);
   const unsigned finder = input.ConsumeIntegralInRange(0, 6);
   const std::size_t history = input.ConsumeIntegralInRange<std::size_t>(0, 1000);
-  // The data is the whole input: what it says besides is what its last bytes happen to be.
+  // The data is the whole input. The choices above are taken from its last bytes.
   GuardedBuffer data(std::span(reinterpret_cast<const std::byte*>(raw), size));
   const FinderInput finder_input{data.bytes(), std::min(history, size)};
 
@@ -158,7 +159,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* raw, std::size_t size)
   encoded.resize(done.bytes);
   require_restores(block, found_in.data.first(found_in.history_bytes), encoded);
 
-  // Into as much room as it takes, and into one byte less.
+  // Encodes into exactly the room that it needs, and into a byte less.
   GuardedBuffer exact(done.bytes), less(done.bytes - 1);
   require(encode_lz4_block(block, sequences, exact.bytes()).status == Status::kOk);
   require(std::equal(encoded.begin(), encoded.end(), exact.bytes().begin()));

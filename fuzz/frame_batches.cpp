@@ -1,5 +1,6 @@
-// Many inputs at once. Any bytes, cut into inputs, through FrameRestorer: what it restores is what a stream restores, and
-// what it leaves is for a stream to judge. The same inputs through FrameCompressor: what a stream writes, to the byte.
+// Many inputs at once. Any bytes, cut into inputs, go through FrameRestorer: it must restore what a stream
+// restores, and leave the rest to a stream. The same inputs go through FrameCompressor: it must write exactly
+// what a stream writes.
 #include "collect_sink.hpp"
 #include "fuzz.hpp"
 #include "pipeline/frame_batch.hpp"
@@ -32,7 +33,7 @@ void require_compressed(const Spans& inputs, const CompressOptions& options, con
   const auto frames = compressor.compress(inputs, room);
   require(frames.size() == inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    // A stream of unknown length has no size in its header, which is what an empty input gets here.
+    // An empty input gets a header without a size here, like a stream of unknown length.
     testing::CollectSink by_stream;
     CompressOptions alone = options;
     if (!inputs[i].empty()) alone.content_bytes = inputs[i].size();
@@ -41,7 +42,7 @@ void require_compressed(const Spans& inputs, const CompressOptions& options, con
     require(
         std::equal(frames[i].begin(), frames[i].end(), by_stream.content.begin(), by_stream.content.end()));
   }
-  // And the way back, for all at once.
+  // Then restores all of them at once.
   FrameRestorer restorer(back, {.content_bytes = 1 << 20, .inputs = 100});
   LargeBuffer contents = restorer.make_output();
   for (std::size_t at = 0; at < frames.size();) {
@@ -82,7 +83,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   pieces.push_back(rest_of(input));
   const Spans inputs(pieces.begin(), pieces.end());
 
-  // Little room, so that a batch goes on in steps.
+  // Little room, so that a batch needs several steps.
   require_restored(inputs, back, {.content_bytes = (choices & 64) != 0 ? 1u << 16 : 1u << 20, .inputs = 100});
   require_compressed(inputs, options, back);
   return 0;

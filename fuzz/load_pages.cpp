@@ -1,7 +1,9 @@
-// Any bytes as a store's file. What is loaded are the pages that liblz4 finds in it, under ascending numbers within the store's bounds and budget;
-// what is refused changes nothing but whole pages before the damage. A file that was loaded and saved again loads as the same.
+// Any bytes as the file of a store. It must load the pages that liblz4 finds in the file, with ascending
+// numbers within the limits and the budget of the store. If it refuses the file, only whole pages before the
+// damage may have changed. A file that was loaded and saved must load again as the same pages.
 //
-// The index has a sum that made-up bytes do not have: it is made right, unless a choice says no.
+// Random bytes do not have the right checksum of the index. So the checksum is corrected, unless a choice
+// says not to.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -24,7 +26,7 @@ constexpr std::uint32_t kPage = kMinPageBytes;
 constexpr std::size_t kIndexAt = 8;
 constexpr std::uint64_t kPageCount = 5000, kBudget = std::uint64_t{1} << 20;
 
-// A file in memory with a path.
+// A file in memory, with a path.
 class MemoryFile {
  public:
   explicit MemoryFile(std::span<const std::byte> bytes) : descriptor_(memfd_create("pages", 0)) {

@@ -1,6 +1,6 @@
-// Any bytes through the frame parser, in three ways that must tell the same: every block given to it; blocks passed over,
-// as ranges do it; and from a stream that ends earlier, which changes nothing of what came before. What it takes of a
-// header, a header written from it says again.
+// Any bytes through the frame parser, in three ways that must agree: with the data of every block; with
+// blocks skipped, as ranges do it; and from a stream that ends earlier, which must not change what came
+// before. A header that is written from an accepted header must say the same.
 #include <random>
 
 #include "format/lz4/frame/lz4_frame.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 using Event = Lz4FrameParser::Event;
 
-// What the parser told, as numbers.
+// What the parser reported, as numbers.
 struct Told {
   std::vector<std::vector<std::uint64_t>> events;
   std::optional<Status> failure;
@@ -40,7 +40,7 @@ std::vector<std::uint64_t> numbers_of(Event event, const Lz4FrameParser& parser)
           parser.skip_bytes()};
 }
 
-// `passes(n)`: whether block n is passed over instead of given.
+// `passes(n)` says whether block n is skipped instead of given to the parser.
 template <class Passes>
 Told listen(std::span<const std::byte> stream, bool verify, const Passes& passes) {
   Told told;
@@ -58,7 +58,7 @@ Told listen(std::span<const std::byte> stream, bool verify, const Passes& passes
         event = parser.step(bytes);
       in_block = event == Event::kBlockBegin;
       at += bytes.size();
-      // Steps of bytes that were there: the parser knows where it stands, but for a word that it has looked at already.
+      // Bytes that are there move the parser's position, except for a word that it has read ahead.
       require(parser.position() <= at && at - parser.position() <= 4);
       require(parser.wanted_bytes() <= kMaxLegacyBlockDataBytes + kBlockChecksumBytes);
       if (event == Event::kMore) continue;
@@ -81,7 +81,7 @@ Told listen(std::span<const std::byte> stream, bool verify, const Passes& passes
   }
 }
 
-// A header that was taken, written and read again.
+// An accepted header must be the same after it was written and read again.
 void require_written_header(std::span<const std::byte> stream) {
   Lz4FrameParser parser(true);
   std::size_t at = 0;
@@ -117,7 +117,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Told shorter =
         listen(stream.first(size == 0 ? 0 : random() % size), verify, [](std::size_t) { return false; });
     const std::size_t common = std::min(shorter.events.size(), told.events.size());
-    // Its last events may be those of the end.
+    // The last two events may come from the end of the stream.
     for (std::size_t i = 0; i + 2 < common; ++i) require(shorter.events[i] == told.events[i]);
   }
   require_written_header(stream);

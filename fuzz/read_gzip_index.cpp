@@ -1,5 +1,6 @@
-// Any bytes as the index of a gzip file: a part of its content is restored from the place that they tell of, or they are refused, by the reader that the tool
-// has and by the library's ranges. What a sound index gives is the content; what another one gives is as long as was asked for, at most.
+// Any bytes as the index of a gzip file, read by the tool's reader and by the library's ranges. They must
+// refuse it, or restore a part of the content from the place that it names. With a valid index, the part must
+// be the right content; with any other, it must not be longer than what was asked for.
 #include <zlib.h>
 
 #include "deflate_streams.hpp"

@@ -1,5 +1,6 @@
-// Any bytes as streams of DEFLATE, restored by the kernels of CUDA on the processor: segments that are decoded from guesses, by a warp or a group
-// of them. The verdict is zlib's, the status the reference decoder's, and nothing outside of stream and room is touched.
+// Any bytes as streams of DEFLATE, restored by CUDA's kernels on the processor: a warp, or a group of them,
+// decodes segments from guesses. The verdict must be zlib's, and the status the reference decoder's. Nothing
+// outside of stream and room may be touched.
 #include "deflate_streams.hpp"
 #include "fuzz.hpp"
 #include "restored_by_kernels.hpp"
@@ -10,7 +11,7 @@ using namespace hemstitch::testing;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   FuzzedDataProvider input(data, size);
-  // The large groups take 1024 fibers, so they have their turn less often.
+  // Large groups need 1024 fibers, so they are tested less often.
   const unsigned way = input.ConsumeIntegralInRange<unsigned>(0, 15);
   const Against against = input.ConsumeBool() ? Against::kUpperGuard : Against::kLowerGuard;
   const std::size_t lacking = input.ConsumeIntegralInRange<std::size_t>(0, 2);

@@ -1,6 +1,6 @@
-// Any bytes as an LZ4 block, with any history, into exactly as much room as was asked for: by the decoder that defines what
-// is right, by that of the processor, and by liblz4. Nothing outside of the output is written, and the walk that finds
-// sizes agrees.
+// Any bytes as an LZ4 block, with any history, restored into exactly as much room as was asked for: by the
+// reference decoder, by the processor's decoder, and by liblz4. Nothing outside of the output may be written.
+// The walk that determines sizes must agree.
 #include <lz4.h>
 
 #include "format/lz4/block/lz4_block_size.hpp"
@@ -36,7 +36,7 @@ Decoded decode(const Decoder& decoder, std::span<const std::byte> block, std::sp
   return content_of(decoder(input.bytes(), before.bytes(), output.bytes()), output.bytes());
 }
 
-// With the history right before the output.
+// The history is directly before the output.
 Decoded decode_behind(std::span<const std::byte> block, std::span<const std::byte> history,
                       std::size_t room) {
   GuardedBuffer input(block), both(history.size() + room);
@@ -73,7 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(size_walk.has_value() == facts.adds_up);
   if (size_walk) require(*size_walk == facts.restored_bytes);
 
-  // As much as it restores to, where that is not absurd; or anything.
+  // The room is exactly what the block restores to, if that is not absurd, or any other size.
   const std::size_t room =
       exact_room ? static_cast<std::size_t>(std::min<std::uint64_t>(facts.restored_bytes, 1 << 20))
                  : extra_room;

@@ -1,5 +1,6 @@
-// Any bytes as what a page is kept as: in a slot of a store whose memory was damaged, and among the kept bytes of a batch, under entries that say
-// anything. What the kind says of them, liblz4 for a block, is the page; all else is an error of that page alone.
+// Any bytes as the stored form of a page: in a slot of a store whose memory was damaged, and among the bytes
+// of a batch whose entries may say anything. The page must be what its kind says (for a block, what liblz4
+// restores); anything else must be an error of this page alone.
 #include <lz4.h>
 
 #include <algorithm>
@@ -26,7 +27,7 @@ std::optional<Bytes> by_liblz4(std::span<const std::byte> block) {
   return written == static_cast<int>(kPage) ? std::optional(page) : std::nullopt;
 }
 
-// The page that such bytes are; nothing where they are none. Not of blocks.
+// The page that these bytes stand for, or nothing if they are invalid. Not for blocks.
 std::optional<Bytes> page_of(PageKind kind, std::span<const std::byte> kept) {
   if (kind == PageKind::kRaw && kept.size() == kPage) return Bytes(kept.begin(), kept.end());
   if (kind != PageKind::kSameFilled || kept.size() != sizeof(std::uint64_t)) return std::nullopt;
@@ -35,14 +36,14 @@ std::optional<Bytes> page_of(PageKind kind, std::span<const std::byte> kept) {
   return page;
 }
 
-// What was made of it, nothing for an error, is what it is.
+// Checks the page that was restored; nothing stands for an error.
 void require_page(PageKind kind, std::span<const std::byte> kept, const std::optional<Bytes>& made) {
   if (kind == PageKind::kCompressed && kept.size() < kPage)
     require(lz4_block_as_meant(kept, kPage, made, by_liblz4(kept)));
   else
     require(made == page_of(kind, kept));
   if (!made) return;
-  // As a block for a device it is the same page.
+  // As a block for a device, it must be the same page.
   Bytes block(most_block_bytes(kPage));
   block.resize(write_as_block(kind, kept, kPage, block.data()));
   require(lz4_block_as_meant(block, kPage, made, by_liblz4(block)));
@@ -51,13 +52,13 @@ void require_page(PageKind kind, std::span<const std::byte> kept, const std::opt
 void in_a_store(PageKind kind, std::span<const std::byte> kept, bool checksums) {
   PageStore::Impl store({.page_count = 100, .checksums = checksums, .batch = {.backend = "cpu"}});
   const Bytes words = wordy_bytes(kPage);
-  // Beside it in the slab too.
+  // Their neighbours in the slab are valid pages.
   for (const std::uint64_t number : {1, 3, 5}) require(store.put_one(number, words) == Status::kOk);
   const PageForm form{kind, static_cast<std::uint32_t>(kept.size())};
   const std::uint32_t sum = store.checksum_of_page(words);
   for (const std::uint64_t number : {2, 4})
     require(store.store(number, form, kept.data(), sum) == Status::kOk);
-  // The bytes of a page that was put whole.
+  // Damages the bytes of a page that was put as a whole.
   const PageRef ref = store.find(store.shard_of(5), 5);
   const std::size_t damaged = std::min<std::size_t>(kept.size(), ref.bytes());
   std::memcpy(store.data_of(ref.slot()), kept.data(), damaged);
@@ -75,7 +76,7 @@ void in_a_store(PageKind kind, std::span<const std::byte> kept, bool checksums) 
   };
   for (const std::uint64_t number : {2, 4}) require_page(kind, kept, get(number));
   require_page(ref.kind(), in_slot, get(5));
-  // Moved together, damaged or not.
+  // Compaction moves damaged pages too.
   require(store.discard(2));
   store.compact(0);
   require_page(kind, kept, get(4));
@@ -124,7 +125,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto kind = static_cast<PageKind>(input.ConsumeIntegralInRange<std::uint32_t>(1, 3));
   Bytes kept = rest_of(input);
   kept.resize(std::min<std::size_t>(kept.size(), kPage));
-  if (kept.empty()) return 0;  // a store keeps a byte of each page at least
+  if (kept.empty()) return 0;  // a store keeps at least one byte of each page
   in_a_store(kind, kept, checksums);
   return 0;
 }

@@ -1,5 +1,6 @@
-// Any bytes as DEFLATE, or as gzip members one behind the other, restored by tiny pieces on a device that the processor plays and that fails now and
-// then, and by the decoder for one thread: the same verdict, the same bytes, the same end.
+// Any bytes as DEFLATE, or as consecutive gzip members, restored in tiny pieces by a simulated device that
+// fails now and then, and by the decoder for one thread. Both must give the same verdict, the same bytes and
+// the same end.
 #include "format/deflate/restore/deflate_restore.hpp"
 #include "format/deflate/stream/deflate_device_decoder.hpp"
 #include "fuzz.hpp"
@@ -12,8 +13,8 @@ using namespace hemstitch::testing;
 
 namespace {
 
-constexpr std::size_t kRoom = 100'000;    // content is restored up to there
-constexpr std::size_t kMostSteps = 2000;  // and in no more steps than these, each of which maps guard pages
+constexpr std::size_t kRoom = 100'000;    // content is restored up to here
+constexpr std::size_t kMostSteps = 2000;  // each step maps guard pages, so there are no more than these
 
 struct Outcome {
   Status status = Status::kTruncated;
@@ -45,7 +46,7 @@ Outcome restored_by(StreamDecoder& decoder, std::span<const std::byte> data, std
     if (step.input_bytes == 0 && step.output_bytes == 0 && !step.wants_input) break;
   }
   if (outcome.content.size() > most_bytes) outcome.content.resize(most_bytes);
-  // Where content is only known up to some place, so is the end.
+  // If only a part of the content is known, the end is not known either.
   if (outcome.content.size() < most_bytes && outcome.status == Status::kOk)
     outcome.end = data.size() - left.size() - static_cast<std::size_t>(decoder.ahead_bytes());
   if (outcome.content.size() == most_bytes) outcome.status = Status::kOutputTooSmall;
@@ -85,7 +86,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::span<const std::byte> left = stream;
   Outcome expected = restored_by(serial, left, piece_bytes, room_bytes);
   require(restored_by(device, left, piece_bytes, room_bytes) == expected);
-  // What follows the end is another stream, behind so many bytes.
+  // Another stream follows the end, after so many bytes.
   constexpr std::size_t kBetweenBytes = 18;
   std::size_t taken = expected.end + static_cast<std::size_t>(device.ahead_bytes());
   for (unsigned i = 0; i < 8 && expected.status == Status::kOk; ++i) {
@@ -100,7 +101,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(taken == device.ahead_bytes() && device.begin_next({}));
     serial.begin({}, std::byte{0}, 0);
     expected = restored_by(serial, left, piece_bytes, room_bytes);
-    // Some of it was taken before.
+    // The decoder has taken some of it already.
     Outcome found = restored_by(device, left.subspan(taken), piece_bytes, room_bytes);
     if (found.status == Status::kOk) found.end += taken;
     require(found == expected);

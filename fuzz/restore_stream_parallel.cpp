@@ -1,5 +1,6 @@
-// Any bytes as DEFLATE, or as gzip members one behind the other, restored by several threads from tiny pieces, and by the decoder for one
-// thread: the same verdict, the same bytes, the same end. Content may be lent: then it stays as it is until it is given back.
+// Any bytes as DEFLATE, or as consecutive gzip members, restored by several threads in tiny pieces, and by
+// the decoder for one thread. Both must give the same verdict, the same bytes and the same end. Content may
+// be lent; it must not change until it is given back.
 #include <deque>
 #include <memory>
 
@@ -14,18 +15,18 @@ using namespace hemstitch::testing;
 
 namespace {
 
-constexpr std::size_t kRoom = 1'000'000;  // content is restored up to there
-constexpr std::size_t kMostSteps = 2000;  // and in no more steps than these, each of which maps guard pages
-constexpr unsigned kLoans = 3;            // so many are kept at once
+constexpr std::size_t kRoom = 1'000'000;  // content is restored up to here
+constexpr std::size_t kMostSteps = 2000;  // each step maps guard pages, so there are no more than these
+constexpr unsigned kLoans = 3;            // how many are kept at once
 
-// Content that is lent, and where it stands in all.
+// Lent content, and its place in the whole content.
 struct Loan {
   std::shared_ptr<const std::byte> owner;
   std::span<const std::byte> lent;
   std::size_t at;
 };
 
-// What was lent must not change before it comes back.
+// Lent content must not change before it is given back.
 void give_back(const Loan& loan, const Bytes& content) {
   require(
       std::equal(loan.lent.begin(), loan.lent.end(), content.begin() + static_cast<std::ptrdiff_t>(loan.at)));
@@ -70,7 +71,7 @@ Outcome restored_by(StreamDecoder& decoder, std::span<const std::byte> data, std
   }
   for (const Loan& loan : loans) give_back(loan, outcome.content);
   if (outcome.content.size() > most_bytes) outcome.content.resize(most_bytes);
-  // Where content is only known up to some place, so is the end.
+  // If only a part of the content is known, the end is not known either.
   if (outcome.content.size() < most_bytes && outcome.status == Status::kOk)
     outcome.end = data.size() - left.size() - static_cast<std::size_t>(decoder.ahead_bytes());
   if (outcome.content.size() == most_bytes) outcome.status = Status::kOutputTooSmall;
@@ -88,7 +89,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   limits.overlap_bytes = input.ConsumeIntegralInRange<std::size_t>(1, limits.piece_bytes);
   limits.content_bytes = input.ConsumeIntegralInRange<std::size_t>(60'000, 400'000);
   limits.begin_bytes = 1;
-  // Of 0 bytes nothing is lent.
+  // 0 bytes are never lent.
   limits.lent_bytes = input.ConsumeIntegralInRange<std::size_t>(0, 2000);
   limits.loans = kLoans;
   const bool members = input.ConsumeBool();
@@ -103,7 +104,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::span<const std::byte> left = stream;
   Outcome expected = restored_by(serial, left, piece_bytes, room_bytes);
   require(restored_by(parallel, left, piece_bytes, room_bytes) == expected);
-  // What follows the end is another stream, behind so many bytes.
+  // Another stream follows the end, after so many bytes.
   constexpr std::size_t kBetweenBytes = 18;
   std::size_t taken = expected.end + static_cast<std::size_t>(parallel.ahead_bytes());
   for (unsigned i = 0; i < 8 && expected.status == Status::kOk; ++i) {
@@ -118,7 +119,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(taken == parallel.ahead_bytes() && parallel.begin_next({}));
     serial.begin({}, std::byte{0}, 0);
     expected = restored_by(serial, left, piece_bytes, room_bytes);
-    // Some of it was taken before.
+    // The decoder has taken some of it already.
     Outcome found = restored_by(parallel, left.subspan(taken), piece_bytes, room_bytes);
     if (found.status == Status::kOk) found.end += taken;
     require(found == expected);

@@ -1,4 +1,5 @@
-// Any bytes, any options: what is compressed restores to the same bytes, by either backend and in liblz4.
+// Any bytes, any options: what is compressed must restore to the same bytes, with either backend and with
+// liblz4.
 #include "fuzz.hpp"
 #include "lz4f_oracle.hpp"
 
@@ -17,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   options.block_checksums = choices & 4;
   options.content_checksum = choices & 8;
   options.threads = 1;
-  // Repeating the input crosses block borders without long inputs.
+  // Repeated input crosses block boundaries although it is short.
   const std::size_t repeats = choices & 16 ? input.ConsumeIntegralInRange<std::size_t>(1, 300) : 1;
   const Bytes dictionary = choices & 32 ? take_bytes(input, 300) : Bytes{};
   options.dictionary = dictionary;

@@ -1,5 +1,5 @@
-// Any bytes, any history and level: zlib restores what the twins of DEFLATE write, in room that they say suffices, and nothing is written
-// where the room does not.
+// Any bytes, with any history and level: zlib must restore what the twins of DEFLATE write. The room that they
+// ask for must suffice. If there is less, they must say so, and write nothing outside of it.
 #include "format/deflate/compress/deflate_compress_reference.hpp"
 #include "fuzz.hpp"
 #include "guarded_buffer.hpp"
@@ -11,7 +11,7 @@ using namespace hemstitch::fuzz;
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   FuzzedDataProvider input(data, size);
   const DeflateLevel level = deflate_level(input.ConsumeIntegralInRange(kMinLevel, kMaxLevel));
-  // Repeating the input crosses chunks without long inputs.
+  // Repeated input crosses chunks although it is short.
   const std::size_t repeats = input.ConsumeBool() ? input.ConsumeIntegralInRange<std::size_t>(1, 300) : 1;
   const auto history_sixteenths = input.ConsumeIntegralInRange<std::size_t>(0, 16);
   const auto missing_bytes = input.ConsumeIntegralInRange<std::size_t>(1, 8);

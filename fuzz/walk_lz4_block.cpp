@@ -1,5 +1,5 @@
-// Any bytes as an LZ4 block, through the code by which the lanes of a warp find its sequences together: the same sequences as
-// one that reads from the beginning.
+// Any bytes as an LZ4 block, through the code with which the lanes of a warp find its sequences together. It
+// must find the same sequences as a walk from the beginning.
 #include "fuzz.hpp"
 #include "lz4_walkers.hpp"
 

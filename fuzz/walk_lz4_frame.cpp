@@ -1,5 +1,5 @@
-// Any bytes as a frame: the walk from block to block that devices do finds the blocks that the parser finds, and stops with
-// the reason that the parser gives.
+// Any bytes as a frame: the walk from block to block that devices use must find the same blocks as the
+// parser, and stop for the same reason.
 #include "format/lz4/frame/lz4_frame.hpp"
 #include "format/lz4/frame/lz4_frame_walk.hpp"
 #include "fuzz.hpp"
@@ -15,7 +15,7 @@ struct Parsed {
   Status status = Status::kOk;
 };
 
-// From behind the header to the end mark.
+// Parses from the end of the header to the end mark.
 Parsed parse_blocks(Lz4FrameParser& parser, std::span<const std::byte> frame) {
   Parsed parsed;
   std::size_t at = static_cast<std::size_t>(parser.position());
@@ -27,7 +27,7 @@ Parsed parse_blocks(Lz4FrameParser& parser, std::span<const std::byte> frame) {
         parsed.blocks.push_back({at, static_cast<std::uint32_t>(parser.block().data_bytes),
                                  parser.block().stored, parser.block().checksum.value_or(0)});
       at += bytes.size();
-      // The end mark; where a checksum follows it, that is wanted next.
+      // Stops at the end mark, or before the checksum that follows it.
       if (event == Lz4FrameParser::Event::kFrameEnd || event == Lz4FrameParser::Event::kMore) return parsed;
     }
   } catch (const Error& error) {
