@@ -1,4 +1,5 @@
-// The batch interface as far as it goes without a device: options, and saying why there is no device.
+// The batch interface as far as it works without a device: options, and the error that says why there is no
+// device.
 #include "hemstitch/batch.h"
 
 #include <gtest/gtest.h>
@@ -79,7 +80,8 @@ TEST(Batch, ErrorsNameTheFieldThatIsWrong) {
   EXPECT_EQ(hemstitch_parse_capacity(nullptr, nullptr, &capacity), HEMSTITCH_INVALID_OPTION);
 }
 
-// What stands in the way of a batch without a device: what is wrong with its options, else that there is none.
+// The error of a batch without a device: what is wrong with its options or, if they are right, that there is
+// none.
 std::string refusal(const hemstitch_find_options& options) {
   const hemstitch_batch batch = empty_batch();
   std::size_t temp_bytes = 0;
@@ -142,7 +144,7 @@ TEST(Batch, FindersNameTheFieldThatIsWrong) {
   expect_named(HEMSTITCH_FINDER_HASH_CHAIN, "window_bytes", [](auto& o) { o.window_bytes = 0; });
   expect_named(HEMSTITCH_FINDER_HASH_STEP, "group_positions", [](auto& o) { o.group_positions = 0; });
 
-  // Fields that a finder has no use for are ignored.
+  // Fields that a finder does not use are ignored.
   hemstitch_find_options options{};
   options.finder = HEMSTITCH_FINDER_WINDOW_INDEX;
   options.min_match_bytes = 3, options.max_match_bytes = 258, options.window_bytes = 4096;

@@ -87,7 +87,8 @@ TEST_WITH_THREADS(CInterface, EveryFormatStaysWithinItsBound) {
 }
 
 TEST(CInterface, TheBoundIsMetAndSaturates) {
-  // Nothing shrinks, the last byte stands apart: all that a frame can be but for its dictionary's id and its content checksum.
+  // Nothing shrinks, and the last byte is apart: the largest possible frame, without a dictionary's id and a
+  // content checksum.
   for (const std::size_t bytes : {61441, 262144, 262145, 262146, 524288, 524289})
     EXPECT_EQ(compress_c(random_bytes(bytes)).size() + 4 + 4, hemstitch_compress_bound(bytes)) << bytes;
   std::uint64_t last = 0;
@@ -104,7 +105,7 @@ TEST(CInterface, TheBoundIsMetAndSaturates) {
   EXPECT_EQ(hemstitch_lz4_compress_bound(SIZE_MAX), SIZE_MAX);
 }
 
-// By its first bytes, as the tool tells it.
+// Other formats are recognized by their first bytes, as in the tool.
 TEST(CInterface, DataOfOtherToolsIsTold) {
   for (const auto& [data, tool] : {std::pair{bytes_of("\x28\xB5\x2F\xFD and more"), "zstd -d"},
                                    {bytes_of("\xFD"
@@ -164,7 +165,7 @@ TEST(CInterface, ErrorsHaveStatusAndMessage) {
   EXPECT_STREQ(hemstitch_version(), HEMSTITCH_VERSION_STRING);
 }
 
-// What they name is where the call works.
+// Calls work on the backend and device that the options name.
 TEST_WITH_THREADS(CInterface, OptionsNameBackendAndDevice) {
   const Bytes content = wordy_bytes(300'000);
   CompressOptions by_reference;
@@ -208,7 +209,7 @@ TEST_WITH_THREADS(CInterface, OptionsNameBackendAndDevice) {
   options.device = restoring.device = "no such device";
   for (const char* backend : {"cuda", "webgpu"}) {
     options.backend = restoring.backend = backend;
-    const hemstitch_status status = status_of_both();  // unknown in a build without it
+    const hemstitch_status status = status_of_both();  // "unknown" in a build without this backend
     EXPECT_TRUE(status == HEMSTITCH_DEVICE_UNAVAILABLE || status == HEMSTITCH_UNKNOWN_BACKEND) << status;
   }
   options = compress_options();
@@ -240,7 +241,7 @@ TEST(CInterface, WhatIsNullIsNamed) {
                "output_bytes");
   EXPECT_EQ(bytes, 77u);
   EXPECT_EQ(size, 77u);
-  // Where there are no bytes there need be no pointer.
+  // If there are no bytes, the pointer may be null.
   ASSERT_EQ(hemstitch_compress(nullptr, 0, 1, room.data(), room.size(), &bytes), HEMSTITCH_OK);
   EXPECT_EQ(hemstitch_restore(room.data(), bytes, nullptr, 0, &bytes), HEMSTITCH_OK);
   EXPECT_EQ(bytes, 0u);

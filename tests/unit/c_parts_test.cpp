@@ -1,4 +1,5 @@
-// The C interface part by part: each does what its C++ twin does, and says by a status what it cannot do, before anything changes.
+// The C interface part by part: each part does the same as its C++ twin, and refuses with a status what it
+// cannot do, before anything changes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -63,7 +64,7 @@ TEST(CSizes, SayWhichHeaderTheCallerHas) {
     EXPECT_EQ(compress_by(&options), HEMSTITCH_INVALID_OPTION) << size;
     EXPECT_NE(message().find("options.size"), std::string::npos) << message();
   }
-  // An earlier header ends before `level`: what stands there is not looked at.
+  // An earlier header ends before `level`, so the bytes there are ignored.
   options.size = offsetof(hemstitch_compress_options, block_bytes);
   options.block_bytes = 12345;
   EXPECT_EQ(compress_by(&options), HEMSTITCH_OK) << message();
@@ -76,7 +77,8 @@ TEST(CSizes, SayWhichHeaderTheCallerHas) {
   EXPECT_EQ(compress_by(&later.options), HEMSTITCH_INVALID_OPTION);
   EXPECT_NE(message().find("does not know"), std::string::npos) << message();
 
-  // The way back: no more is written than the caller has room for, and the rest of a longer one is zero.
+  // In the other direction, no more is written than the caller has room for, and the rest of a longer
+  // structure is zero.
   auto given = of_size<hemstitch_compress_options>();
   struct {
     hemstitch_report report;

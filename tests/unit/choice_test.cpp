@@ -1,4 +1,4 @@
-// The choice by `auto`, as data: worked cases, what grows with what, and what is kept of a machine.
+// The choice by `auto`, as data: worked cases, monotony, and the figures that are kept of a machine.
 #include "hemstitch/choice.hpp"
 
 #include <fcntl.h>
@@ -62,7 +62,8 @@ double seconds(const BackendCandidate& one, const Workload& work, unsigned cores
   return predict(one.facts, *one.figures, default_host_figures(cores), work)->total;
 }
 
-// The host of an H200: what whole processes took there, start included ("nvidia-h200-device-sizes" of 2026-11-25), within a third.
+// Whole processes on the host of an H200, including the start ("nvidia-h200-device-sizes" of 2026-11-25),
+// within a third.
 TEST(Choice, PredictsWhatWasRecorded) {
   constexpr std::uint64_t kBytes = std::uint64_t{4} << 30;
   const struct {
@@ -114,7 +115,8 @@ TEST(Choice, WorkedCasesOfAnH200WithSixteenCores) {
   }
 }
 
-// As recorded for 100 to 100,000 pages of 4 KB ("nvidia-h200-device-pages"): no batch is a run that starts.
+// As recorded for 100 to 100,000 pages of 4 KB ("nvidia-h200-device-pages"). No batch counts as a run that
+// starts.
 TEST(Choice, PagesAreOneOfManyCalls) {
   BackendCandidate started = h200();
   started.facts.is_started = true;
@@ -132,7 +134,8 @@ TEST(Choice, PagesAreOneOfManyCalls) {
   EXPECT_LT(seconds(cpu(16), {.content_bytes = 4096, .pages = true}), 1e-6);
 }
 
-// The harder the processor has to work, the less content is worth a device; and at level 1 its libraries are fast.
+// The more work the processor has, the less content makes a device worthwhile. At level 1 its libraries are
+// fast.
 TEST(Choice, DeflateHasFiguresOfItsOwn) {
   const auto least = [](int level) {
     std::vector<BackendCandidate> candidates = {cpu(16), h200()};
@@ -147,7 +150,7 @@ TEST(Choice, DeflateHasFiguresOfItsOwn) {
   EXPECT_GT(least(1), least(6));
 }
 
-// A stream is restored more slowly than blocks, on the processor most of all.
+// A stream is restored more slowly than blocks, above all on the processor.
 TEST(Choice, StreamsHaveFiguresOfTheirOwn) {
   const auto figures = [](const char* backend, Format format) {
     return *default_figures({.backend = backend}, format);
@@ -174,12 +177,12 @@ TEST(Choice, StreamsHaveFiguresOfTheirOwn) {
 TEST(Choice, WhereDataStandsDecides) {
   const std::vector<BackendCandidate> both = {cpu(16), h200()};
   Workload work{.level = 1, .content_bytes = 16 * kGB};
-  EXPECT_EQ(choose(both, work).backend, "cuda");  // no file system
+  EXPECT_EQ(choose(both, work).backend, "cuda");  // no file system is involved
   work.direction = Direction::kRestore;
   work.from = DataPlace::kFile;
   work.to = DataPlace::kDevice;
   EXPECT_EQ(choose(both, work).backend, "cuda");
-  // What is compressed, computed with and dropped on the device never crosses the bus.
+  // Data that stays on the device never crosses the bus.
   work.from = DataPlace::kDevice;
   const auto inside = predict(both[1].facts, *both[1].figures, default_host_figures(16), work);
   EXPECT_EQ(inside->upload, 0);
@@ -194,7 +197,7 @@ TEST(Choice, UnknownSizesAreTheProcessors) {
   EXPECT_EQ(choice.backend, "cpu");
   EXPECT_EQ(choice.reason, "size not known");
   EXPECT_FALSE(choice.predictions[1].seconds);
-  // One of two sizes is enough.
+  // One of the two sizes is enough.
   Workload work = files(Direction::kRestore, 1, std::nullopt);
   work.compressed_bytes = kGB;
   EXPECT_TRUE(choose({cpu(2), h200()}, work).predictions[1].seconds);
@@ -204,7 +207,7 @@ TEST(Choice, WhatAHeaderClaimsIsHeldAgainstTheFile) {
   Workload work = files(Direction::kRestore, 1, 1000 * kGB);
   work.compressed_bytes = 100;
   EXPECT_LT(seconds(cpu(2), work), 0.01);
-  // And where the file is longer than the first frame's content, others follow.
+  // If the file is longer than the content of the first frame, other frames follow.
   work.content_bytes = 1000;
   work.compressed_bytes = kGB;
   EXPECT_GT(seconds(cpu(2), work), 0.5);
@@ -229,7 +232,7 @@ TEST(Choice, LinkedBlocksAreRestoredByTheProcessor) {
   EXPECT_EQ(choose({cpu(2), h200()}, work, 2).backend, "cuda");
   work.linked_blocks = true;
   EXPECT_EQ(choose({cpu(2), h200()}, work, 2).backend, "cpu");
-  work.direction = Direction::kCompress;  // which many threads do at once
+  work.direction = Direction::kCompress;  // many threads compress at once
   EXPECT_EQ(choose({cpu(2), h200()}, work, 2).backend, "cuda");
 }
 
@@ -308,7 +311,7 @@ TEST(Choice, StagesOverlapAsFarAsTheFiguresSay) {
   EXPECT_EQ(predict(facts, figures, host, work)->longest(), "start");
 }
 
-// Founding document 004, sections 1.3 and 4.2.
+// The cases of founding document 004, sections 1.3 and 4.2.
 TEST(TransferRule, TheDocumentsCases) {
   const TransferRule small = transfer_rule(1000 * 4096, 30, 25);
   EXPECT_NEAR(small.transfer_seconds, 0.32e-3, 0.01e-3);
@@ -324,7 +327,7 @@ TEST(TransferRule, TheDocumentsCases) {
 
 TEST(TransferRule, RewardsSlowKernelsAndSlowMeansNoGain) {
   EXPECT_FALSE(transfer_rule(kGB, 30, 25).is_satisfied);
-  EXPECT_TRUE(transfer_rule(kGB, 2, 25).is_satisfied);  // which the processor does faster
+  EXPECT_TRUE(transfer_rule(kGB, 2, 25).is_satisfied);  // but the processor is faster
   BackendCandidate slow = h200();
   for (double& rate : slow.figures->compress) rate = 2;
   Workload work{.level = 1, .content_bytes = 16 * kGB};
@@ -332,7 +335,7 @@ TEST(TransferRule, RewardsSlowKernelsAndSlowMeansNoGain) {
   EXPECT_EQ(choose({cpu(16), h200()}, work).backend, "cuda");
 }
 
-// In a cache folder of its own.
+// Uses a cache folder of its own.
 class KeptFiguresTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -380,7 +383,7 @@ TEST_F(KeptFiguresTest, AreTheOwnersAloneAndReplacedWhole) {
   EXPECT_EQ(status.st_mode & 07777, 0600u);
   ASSERT_EQ(stat(file().parent_path().c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 07777, 0700u);
-  // Another file takes the name; whoever has the old one open reads on in that.
+  // Another file takes the name; a process that has the old one open continues to read that.
   std::ifstream old(file());
   kept_.cores = 3;
   keep_figures(kept_);
@@ -406,7 +409,7 @@ TEST_F(KeptFiguresTest, DamagedOnesAreNone) {
   EXPECT_FALSE(load_figures());
   write(std::string(1 << 20, 'x'));
   EXPECT_FALSE(load_figures());
-  // Any byte changed: read as something or as nothing, and always within bounds.
+  // With any byte changed, the file is read or refused, and its values are always within the limits.
   for (std::size_t at = 0; at < whole.size(); ++at) {
     std::string text = whole;
     text[at] = static_cast<char>(text[at] ^ 0x11);
@@ -440,7 +443,7 @@ TEST_F(KeptFiguresTest, LinksPipesAndWhatOthersMayWriteAreNotBelieved) {
   EXPECT_FALSE(load_figures());
   std::filesystem::create_symlink(elsewhere, file());
   EXPECT_FALSE(load_figures());
-  // A link in the file's place is replaced, not written through.
+  // A link in place of the file is replaced, not written through.
   const auto before = std::filesystem::file_size(elsewhere);
   kept_.rows.pop_back();
   keep_figures(kept_);
@@ -459,7 +462,7 @@ TEST_F(KeptFiguresTest, LinksPipesAndWhatOthersMayWriteAreNotBelieved) {
   ASSERT_EQ(mkfifo(file().c_str(), 0600), 0);
   EXPECT_FALSE(load_figures());
 
-  // The folder as well.
+  // The folder must not be a link either.
   std::filesystem::remove_all(file().parent_path());
   std::filesystem::create_directory(cache_ / "other");
   std::filesystem::create_directory_symlink(cache_ / "other", cache_ / "hemstitch");
@@ -467,7 +470,7 @@ TEST_F(KeptFiguresTest, LinksPipesAndWhatOthersMayWriteAreNotBelieved) {
   EXPECT_TRUE(std::filesystem::is_empty(cache_ / "other"));
 }
 
-// As under sudo, where the environment leads to another user's home.
+// As under sudo, if the environment names another user's home.
 TEST_F(KeptFiguresTest, NothingIsLeftInAnotherUsersHome) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can make another user's folder";
   const auto home = cache_ / "home";
@@ -489,7 +492,7 @@ TEST_F(KeptFiguresTest, NothingIsLeftInAnotherUsersHome) {
   EXPECT_TRUE(std::filesystem::is_empty(home / ".cache"));
   setenv("HOME", home_before.c_str(), 1);
 
-  // And a file of his in ours is not believed.
+  // Another user's file in our folder is not believed.
   setenv("XDG_CACHE_HOME", cache_.c_str(), 1);
   keep_figures(kept_);
   ASSERT_EQ(chown(file().c_str(), kNobody, kNobody), 0);
@@ -502,7 +505,7 @@ TEST_F(KeptFiguresTest, TheFoldersAreMadeWhereTheyAreMissing) {
   EXPECT_TRUE(load_figures());
   setenv("XDG_CACHE_HOME", (cache_ / "no" / "such").c_str(), 1);
   EXPECT_THROW(keep_figures(kept_), Error);
-  setenv("XDG_CACHE_HOME", "relative", 1);  // counts as none, as the XDG specification has it
+  setenv("XDG_CACHE_HOME", "relative", 1);  // counts as unset, according to the XDG specification
   const std::string home_before = getenv("HOME") != nullptr ? getenv("HOME") : "";
   setenv("HOME", cache_.c_str(), 1);
   EXPECT_EQ(keep_figures(kept_), cache_ / ".cache" / "hemstitch" / "figures");

@@ -1,4 +1,4 @@
-// scan, gather and scatter on the CPU, against sums and copies made one after the other, and the words in which devices
+// scan, gather and scatter on the CPU, compared with serial sums and copies; and the words in which devices
 // copy.
 #include <gtest/gtest.h>
 
@@ -149,7 +149,7 @@ TEST(Scatter, RefusesWhatIsNotInTheInput) {
   EXPECT_EQ(scatter({0}, 100), Status::kInvalidOption);
 }
 
-// The three tests of founding document 002 (docs/founding.md), with sums that do not end at 32 bits.
+// The three tests of founding document 002 (docs/founding.md), with sums beyond 32 bits.
 TEST_WITH_THREADS(Compaction, DoesWhatItsDocumentTests) {
   const std::vector<std::uint32_t> five = {100, 200, 150, 300, 50};
   std::vector<std::uint64_t> offsets(6);
@@ -182,8 +182,8 @@ TEST_WITH_THREADS(Compaction, DoesWhatItsDocumentTests) {
         << "file " << i;
 }
 
-// Every way to cut a piece of every small size, from every alignment to every other. The source ends where its memory
-// ends, which AddressSanitizer watches.
+// Every way to cut a piece of every small size, from every alignment to every other. The source ends where
+// its memory ends, so AddressSanitizer sees any access beyond it.
 TEST(PieceWords, CopyBetweenAllAlignments) {
   std::mt19937 random(7);
   std::size_t inner_words = 0;
@@ -250,7 +250,7 @@ TEST(Shuffle, PutsTheBytesOfElementsInPlanes) {
   EXPECT_EQ(result, bytes_of("abcdefghijk"));
 }
 
-// numpy: source[:n * S].reshape(n, S).T.tobytes() + source[n * S:]
+// In numpy: source[:n * S].reshape(n, S).T.tobytes() + source[n * S:]
 TEST(Shuffle, IsATransposedTable) {
   std::mt19937 random(4);
   for (std::uint32_t element_bytes = 1; element_bytes <= kMostElementBytes;

@@ -1,4 +1,5 @@
-// Which compressed files a device can restore by itself, and where their blocks stand; restored here block by block.
+// Finds which compressed files a device can restore, and where their blocks are; here they are restored block
+// by block.
 #include "search/compressed_texts.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,7 @@ LZ4F_preferences_t preferences(LZ4F_blockMode_t mode, bool checksums) {
   return preferences;
 }
 
-// Every block by itself, as a device does, with all that the frames promise held against it.
+// Restores each block alone, as a device does, and checks everything that the frames promise.
 Bytes restored(const Bytes& file, const FrameIndex& text) {
   Bytes all;
   for (const IndexedFrame& frame : text.frames) {
@@ -77,7 +78,7 @@ TEST(CompressedTexts, LinkedBlocksAreLeftUnlessTheFirstAloneIsCompressed) {
   ASSERT_TRUE(text);
   EXPECT_EQ(restored(frame, *text), one_block);
   EXPECT_FALSE(index_text(lz4f_compress(more, preferences(LZ4F_blockLinked, true))));
-  // Stored blocks need no other one: a last byte that stands apart.
+  // Stored blocks do not depend on others, for example a last byte that is apart.
   CompressOptions linked;
   linked.block_bytes = 64 << 10;
   linked.linked_blocks = true;
@@ -91,7 +92,7 @@ TEST(CompressedTexts, LinkedBlocksAreLeftUnlessTheFirstAloneIsCompressed) {
   }
 }
 
-// A short file of one gzip member is a block; BGZF's blocks are its own.
+// A short file of one gzip member counts as one block; BGZF has blocks of its own.
 TEST(CompressedTexts, ShortStreamsAreOneBlock) {
   const Bytes content = testing::wordy_bytes(50'000);
   const Bytes member = testing::gzip_member(content, {.name = "name", .header_checksum = true});
@@ -103,7 +104,8 @@ TEST(CompressedTexts, ShortStreamsAreOneBlock) {
   const Bytes data = testing::zlib_stream(content);
   EXPECT_TRUE(std::ranges::equal(text->blocks[0].data(member), data));
   EXPECT_EQ(index_text(testing::bgzf_file(content, 10'000))->blocks.size(), 5u);
-  // Its header's checksum; more than a thread of a device should do; more than so little data can be.
+  // A wrong header checksum; more content than one thread of a device should restore; more content than so
+  // little data can have.
   EXPECT_FALSE(index_text(testing::changed_at(member, 12)));
   EXPECT_FALSE(index_text(testing::gzip_member(testing::equal_bytes((1 << 20) + 1))));
   EXPECT_TRUE(index_text(testing::gzip_member(testing::random_bytes(1 << 20))));
@@ -145,7 +147,7 @@ TEST(TextRestorer, RestoresOneFileAfterAnother) {
   EXPECT_FALSE(restorer.restore(lz4f_compress(Bytes(5'000'000), preferences(LZ4F_blockIndependent, true))));
 }
 
-// Wherever a byte is wrong, a checksum or a size says so.
+// Wherever a byte is wrong, a checksum or a size reveals it.
 TEST(TextRestorer, LeavesWhatIsDamaged) {
   TextRestorer restorer(std::size_t{4} << 20);
   const Bytes content = testing::operator+(testing::wordy_bytes(70'000), testing::random_bytes(70'000));
@@ -156,7 +158,7 @@ TEST(TextRestorer, LeavesWhatIsDamaged) {
     EXPECT_FALSE(restorer.restore(damaged)) << at;
     EXPECT_FALSE(restorer.restore(std::span(frame).first(at))) << at;
   }
-  // Without checksums of blocks and contents: anything, but inside the memory there is.
+  // Without checksums of blocks and content, anything may be restored, but only within the memory.
   const Bytes unchecked = lz4f_compress(content, preferences(LZ4F_blockIndependent, false));
   for (std::size_t at = 0; at < unchecked.size(); at += 97) {
     Bytes damaged = unchecked;

@@ -1,5 +1,5 @@
-// The codes of DEFLATE blocks, held against what they have to be: complete, limited, no dearer than the best by much; and headers that
-// zlib reads back.
+// The codes of DEFLATE blocks: they must be complete and limited, and cost little more than the best codes.
+// zlib must read the headers.
 #include "format/deflate/block/deflate_codes.hpp"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ std::uint64_t cost(const Frequencies& frequencies, const Lengths& lengths) {
   return std::inner_product(frequencies.begin(), frequencies.end(), lengths.begin(), std::uint64_t{0});
 }
 
-// The least cost of a code of at most `max_bits`: package-merge.
+// The least cost of a code with at most `max_bits`, by package-merge.
 std::uint64_t least_cost(Frequencies frequencies, std::uint32_t max_bits) {
   std::erase(frequencies, 0u);
   while (frequencies.size() < 2) frequencies.push_back(0);
@@ -67,7 +67,7 @@ Frequencies fibonacci(std::size_t count) {
 TEST(DeflateCodes, AreTheCheapestWhereNothingLimitsThem) {
   std::mt19937 random(1);
   for (int round = 0; round < 500; ++round) {
-    // Their sum is below the 17th number of Fibonacci: no code is longer than 15 bits.
+    // Their sum is below the 17th Fibonacci number, so no code is longer than 15 bits.
     Frequencies frequencies(2 + random() % 150);
     const std::uint32_t most = 1u << (random() % 5);
     for (std::uint32_t& frequency : frequencies) frequency = static_cast<std::uint32_t>(random() % most);
@@ -90,7 +90,7 @@ TEST(DeflateCodes, AreLimitedAndNearlyTheCheapestWhereFrequenciesGrowLikeFibonac
             << count << " symbols, " << max_bits;
       }
     }
-  // As deep as can be, and one deeper.
+  // As deep as possible, and one level deeper.
   for (const std::size_t count : {16, 17}) {
     const Lengths lengths = lengths_of(fibonacci(count), 15);
     EXPECT_EQ(*std::ranges::max_element(lengths), 15);
@@ -100,7 +100,7 @@ TEST(DeflateCodes, AreLimitedAndNearlyTheCheapestWhereFrequenciesGrowLikeFibonac
 TEST(DeflateCodes, OfEqualFrequenciesTheSmallerSymbolsAreTheLongerOnes) {
   EXPECT_EQ(lengths_of({1, 1, 1}, 15), (Lengths{2, 2, 1}));
   EXPECT_EQ(lengths_of({5, 5, 5, 5, 5}, 15), (Lengths{3, 3, 2, 2, 2}));
-  // The leaf of 2 goes before the node of 1 + 1: else it would lie as deep as they do not.
+  // The leaf of 2 comes before the node of 1 + 1; otherwise it would have another depth than the others.
   EXPECT_EQ(lengths_of({1, 1, 2, 2}, 15), (Lengths{2, 2, 2, 2}));
   EXPECT_EQ(lengths_of({1, 1, 2, 3}, 15), (Lengths{3, 3, 2, 1}));
 }

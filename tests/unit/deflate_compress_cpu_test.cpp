@@ -1,4 +1,5 @@
-// Blocks of DEFLATE as the processor's libraries write them: put one behind the other they are a stream that zlib restores.
+// Blocks of DEFLATE from the processor's libraries: one after the other, they must be a stream that zlib
+// restores.
 #include "format/deflate/compress/deflate_compress_cpu.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ Bytes compressed(DeflateCompressorCpu& compressor, std::span<const std::byte> co
   return {room.bytes().begin(), room.bytes().begin() + static_cast<std::ptrdiff_t>(bytes)};
 }
 
-// The content in blocks of so many bytes, each with what stands before it.
+// Compresses the content in blocks of so many bytes, each with the bytes before it as history.
 Bytes compressed_in_blocks(DeflateCompressorCpu& compressor, std::span<const std::byte> content,
                            std::size_t block_bytes, int level) {
   Bytes stream;
@@ -67,7 +68,8 @@ TEST(DeflateCompressCpu, EveryLevelTakesLargeBlocks) {
   }
 }
 
-// Seen where the empty stored block's header ends in the last byte, and where it takes one more.
+// Covers the case that the header of the empty stored block ends in the last byte, and that it needs one
+// more.
 TEST(DeflateCompressCpu, EveryEndInsideAByteGoesOn) {
   DeflateCompressorCpu compressor;
   for (std::size_t bytes = 100; bytes < 300; ++bytes) {
@@ -102,7 +104,7 @@ TEST(DeflateCompressCpu, WhatDoesNotShrinkIsStored) {
   EXPECT_EQ(inflated_by_zlib(stored, ZlibKind::kDeflate), content);
 }
 
-// The bytes of a block follow from it alone, whatever the compressor did before.
+// A block's bytes depend only on its content, not on what the compressor did before.
 TEST(DeflateCompressCpu, KeepsNothingOfABlock) {
   DeflateCompressorCpu used;
   const Bytes content = copied_bytes(200000, 8), other = wordy_bytes(300000, 2);

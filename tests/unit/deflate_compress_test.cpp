@@ -1,4 +1,4 @@
-// DEFLATE by the twins, with zlib's inflate as the judge of every stream.
+// DEFLATE from the twins; zlib's inflate judges every stream.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -13,7 +13,7 @@
 namespace hemstitch::testing {
 namespace {
 
-constexpr int kLevels[] = {1, 3, 6, 9, 12};  // those between have the definitions of these
+constexpr int kLevels[] = {1, 3, 6, 9, 12};  // the levels between have the same definitions
 
 Bytes compressed(const FinderInput& input, int level, DeflateEnd end) {
   Bytes output(deflate_data_room(input.block_bytes()));
@@ -23,7 +23,7 @@ Bytes compressed(const FinderInput& input, int level, DeflateEnd end) {
   return output;
 }
 
-// Both ends of one block, read back by zlib.
+// Both kinds of end of a block, restored by zlib.
 void expect_restores(const FinderInput& input, int level, const std::string& name) {
   const auto history = input.data.first(input.history_bytes);
   const auto content = input.data.subspan(input.history_bytes);
@@ -31,7 +31,7 @@ void expect_restores(const FinderInput& input, int level, const std::string& nam
   const auto whole = inflated_by_zlib(last, ZlibKind::kDeflate, history);
   ASSERT_TRUE(whole && std::ranges::equal(*whole, content)) << name << ", level " << level;
 
-  // What follows a flush is a stream of its own, here the smallest there is.
+  // After a flush another stream may follow, here the smallest one.
   Bytes joined = compressed(input, level, DeflateEnd::kFlush);
   const Bytes nothing = compressed({}, level, DeflateEnd::kFinal);
   joined.insert(joined.end(), nothing.begin(), nothing.end());
@@ -64,14 +64,14 @@ TEST(DeflateCompress, BlocksAsLargeAsTheyMayBeRestore) {
 TEST(DeflateCompress, MatchesReachIntoTheHistory) {
   for (const FinderCase& finder_case : finder_cases(5000))
     for (const int level : kLevels) expect_restores(finder_case.input(), level, finder_case.name);
-  // As far as they may, and one byte farther.
+  // The greatest distance, and one byte more.
   for (const std::size_t distance : {32767, 32768, 32769}) {
     Bytes data = random_bytes(distance, 5);
     const Bytes again(data.begin(), data.begin() + 200);
     data = data + again;
     for (const int level : kLevels) {
       const FinderInput input{data, distance};
-      // Only the last 32 KB are history for zlib; our own takes none from before them.
+      // For zlib, only the last 32 KB are history; our own code uses none before them.
       const Bytes block = compressed(input, level, DeflateEnd::kFinal);
       const auto history = std::span<const std::byte>(data).first(distance);
       EXPECT_EQ(
@@ -110,7 +110,7 @@ TEST(DeflateCompress, NoContentTakesMoreThanIsSaid) {
   std::vector<Bytes> contents;
   for (const std::size_t count : {1, 2, 65535, 65536, 65537, 131072, 200'000})
     contents.push_back(random_bytes(count, 7));
-  // Chunks that are stored stand behind chunks that end anywhere in a byte.
+  // Stored chunks follow chunks that end at any bit.
   for (std::uint32_t seed = 0; seed < 8; ++seed)
     contents.push_back(wordy_bytes(65536, seed) + random_bytes(65536, seed) + wordy_bytes(65536, seed) +
                        random_bytes(65536, seed));
@@ -119,7 +119,7 @@ TEST(DeflateCompress, NoContentTakesMoreThanIsSaid) {
       for (const int level : {1, 6, 12}) {
         EXPECT_LE(compressed({content, 0}, level, end).size(), deflate_data_room(content.size()));
       }
-  // Stored, as much as it can be: 10 bytes a full chunk, and the empty block at the end.
+  // Stored, the largest size: 10 bytes for each full chunk, and the empty block at the end.
   const Bytes noise = random_bytes(10 * kDeflateChunkBytes);
   EXPECT_EQ(compressed({noise, 0}, 6, DeflateEnd::kFlush).size(), noise.size() + 105);
 }
@@ -178,7 +178,7 @@ TEST(DeflateChunk, HasWhatTheFormatKnows) {
 }
 
 TEST(DeflateChunk, CodesOf15BitsRestore) {
-  // Literals as rare as Fibonacci's numbers, in an order without matches.
+  // Literals whose frequencies are Fibonacci numbers, in an order without matches.
   Bytes content;
   std::uint32_t count = 1, before = 1;
   std::vector<std::uint32_t> counts;
@@ -192,7 +192,7 @@ TEST(DeflateChunk, CodesOf15BitsRestore) {
     content.insert(content.end(), counts[symbol], static_cast<std::byte>(symbol));
   for (std::size_t i = content.size(); i > 1; --i) std::swap(content[i - 1], content[random() % i]);
   content.resize(std::min<std::size_t>(content.size(), kDeflateChunkBytes));
-  // Nothing found: literals alone.
+  // No matches are found, so there are only literals.
   const DeflateLevel level = deflate_level(6);
   const DeflateChunk chunk =
       make_deflate_chunk(content, MatchRecords(content.size(), 0), NearOffsets(content.size(), 0), level);
@@ -203,7 +203,7 @@ TEST(DeflateChunk, CodesOf15BitsRestore) {
   DeflateBitWriter writer(output);
   put_deflate_block(chunk.parts[0].block, chunk.tokens, content, true, writer);
   writer.pad_to_byte();
-  // The size was known before.
+  // The size was computed before.
   EXPECT_EQ(writer.bytes(), (chunk.parts[0].block.bits + 7) / 8);
   EXPECT_EQ(inflated_by_zlib(std::span(output).first(writer.bytes()), ZlibKind::kDeflate), content);
 }
@@ -218,7 +218,7 @@ TEST(DeflateChunk, IsSplitWhereItsContentChanges) {
 }
 
 TEST(DeflateChunk, DependsOnNothingOfOtherChunks) {
-  // Different content before it that the windows do not reach: the same chunk.
+  // Other content before it that the windows do not reach must not change the chunk.
   const Bytes tail = wordy_bytes(32768 + 65536, 5);
   const FinderInput a{tail, 32768};
   const Bytes expected = compressed(a, 6, DeflateEnd::kFinal);

@@ -1,4 +1,5 @@
-// What devices know of chunks before and behind their kernels, held against the twin: places, stored blocks, tokens, cuts.
+// What devices compute of chunks before and after their kernels, compared with the twin: places, stored
+// blocks, tokens, cuts.
 #include "format/deflate/compress/deflate_device_chunks.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,8 @@
 namespace hemstitch::testing {
 namespace {
 
-// Blocks of these sizes, with room that nobody has between them: places in order, none of two blocks, all below the count.
+// Blocks of these sizes, with unused room between them. Their places must be in order, not overlap, and be
+// below the count.
 void expect_places(const std::vector<std::uint32_t>& sizes, std::uint64_t gap) {
   std::uint64_t total = gap;
   std::uint32_t most = 0;
@@ -79,7 +81,7 @@ TEST(DeflateDeviceChunks, TokensHoldEveryMatch) {
     }
 }
 
-// All ways of cutting, one after the other.
+// The least sum over all ways to cut, tried one by one.
 std::uint32_t least_sum(const std::vector<std::uint32_t>& bits, std::uint32_t unit_count) {
   std::uint32_t least = ~0u;
   for (std::uint32_t cuts = 0; cuts < 1u << (unit_count - 1); ++cuts) {

@@ -1,5 +1,6 @@
-// Streams restored by pieces on a device, against the decoder for one thread: the same verdict, the same bytes, the same end. The device is the
-// processor here, with whatever trouble devices make; pieces are tiny, so that small streams cross every border.
+// Streams that are restored in pieces on a device, compared with the decoder for one thread: the same
+// verdict, the same bytes, the same end. Here the processor plays the device, with any trouble that devices
+// make. Pieces are tiny, so that small streams cross every boundary.
 #include "format/deflate/stream/deflate_device_decoder.hpp"
 
 #include <gtest/gtest.h>
@@ -33,12 +34,13 @@ struct Outcome {
   Status status = Status::kTruncated;
   std::string detail = {};
   Bytes content = {};
-  std::uint64_t end = 0;  // of the stream, where it has ended
+  std::uint64_t end = 0;  // where the stream has ended
   std::uint64_t device_bytes = 0;
   std::vector<std::string> failures = {};
 };
 
-// Of one stream, given in pieces of up to `most_in`, with room for `most_out` at once; through the decoder's own room where `own_room`.
+// Restores one stream, given in pieces of up to `most_in`, with room for `most_out` at once; with `own_room`,
+// through the decoder's own memory.
 void restore_by(StreamDecoder& decoder, std::span<const std::byte> data, Outcome& outcome,
                 bool own_room = false, std::size_t most_in = 1500, std::size_t most_out = 4000) {
   GuardedBuffer outputs(most_out);
@@ -183,13 +185,13 @@ TEST_WITH_THREADS(DeflateDevice, EndsWithAFullPiece) {
   }
 }
 
-// The device restores what it can: the tests above mean something.
+// The device restores what it can, so the tests above are meaningful.
 TEST_WITH_THREADS(DeflateDevice, LeavesLittleToTheProcessor) {
   const Bytes content = wordy_bytes(600'000), data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1);
   const Outcome found = restored_on_device(data, tiny_pieces(20'000));
   EXPECT_EQ(found.content == content, true);
   EXPECT_EQ(found.device_bytes, content.size());
-  // Content that grows over its room takes more steps.
+  // Content that exceeds its room takes more steps.
   DeflateDeviceLimits limits = tiny_pieces(20'000);
   limits.content_bytes = 25'000;
   const Outcome in_steps = restored_on_device(data, limits);
@@ -222,7 +224,7 @@ TEST_WITH_THREADS(DeflateDevice, GoesOnWhereTheDeviceConfirmsNothing) {
   }
   EXPECT_EQ(restored_on_device(data, tiny_pieces(4000), {.trouble = {.nothing = all}}).device_bytes, 0u);
   EXPECT_GT(restored_on_device(data, tiny_pieces(4000), {.trouble = {.nothing = odd}}).device_bytes, 0u);
-  // Little at once.
+  // A device that restores little at once.
   const Outcome little = restored_on_device(data, tiny_pieces(40'000), {.trouble = {.most_blocks = 1}});
   EXPECT_EQ(little.content == content, true);
   EXPECT_GT(little.device_bytes, 0u);
@@ -251,7 +253,7 @@ TEST_WITH_THREADS(DeflateDevice, LosesNothingWhereTheDeviceFails) {
     }
 }
 
-// The rest of the stream is restored by several threads, members behind it, too.
+// Several threads restore the rest of the stream, and the members after it.
 TEST_WITH_THREADS(DeflateDevice, LeavesTheRestToThreads) {
   const Bytes content = wordy_bytes(200'000), more = mixed_bytes(60'000);
   const auto require_right = [&](const DeviceTrouble& trouble, bool own_room, std::size_t most_out) {
@@ -301,7 +303,7 @@ TEST_WITH_THREADS(DeflateDevice, LeavesTheRestToThreads) {
       }
 }
 
-// Pieces are prepared before their links are known. Threads may come late, so that the best of some runs counts.
+// Pieces are prepared before their links are known. Threads may be late, so the best of some runs counts.
 TEST_WITH_THREADS(DeflateDevice, PreparesPieces) {
   const Bytes content = wordy_bytes(400'000), data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1);
   const std::vector<DeviceTrouble> troubles = {
@@ -332,7 +334,7 @@ TEST_WITH_THREADS(DeflateDevice, PreparesPieces) {
     }
 }
 
-// Downloads that are waited for late, after the device was lost: all of them are restored again, in order.
+// If the device is lost before its downloads were waited for, they are all restored again, in order.
 TEST_WITH_THREADS(DeflateDevice, RestoresAgainWhatDidNotArrive) {
   const Bytes content = wordy_bytes(200'000), data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1);
   for (const unsigned first : {1u, 2u, 5u}) {
@@ -397,7 +399,7 @@ TEST_WITH_THREADS(DeflateDevice, EntersAtEveryBitOfAByte) {
   }
 }
 
-// Members one behind the other, as whoever reads gzip meets them.
+// Consecutive members, as a reader of gzip takes them.
 TEST_WITH_THREADS(DeflateDevice, GoesFromMemberToMember) {
   std::mt19937 random(3);
   Bytes data;
@@ -480,7 +482,7 @@ TEST(DeflateDevice, TakesNoMoreThanItMay) {
   EXPECT_FALSE(deflate_device_limits({}, 1000, device_bytes));
 }
 
-// ---- Files, through the pipeline
+// ---- Files, through the pipeline ----
 
 std::atomic<std::size_t> piece_bytes_of_engine{5000};
 DeviceTrouble trouble_of_engine;
@@ -613,7 +615,8 @@ TEST_F_WITH_THREADS(DeflateDeviceFiles, TellWhatFailed) {
   EXPECT_TRUE(twice.report.dropped);
 }
 
-// A dropped device may still be at work on pieces that the processor has come past: there is no room for more input until it is done.
+// A dropped device may still work on pieces that the processor has passed. There is no room for more input
+// until it is done.
 TEST_F_WITH_THREADS(DeflateDeviceFiles, WaitForADroppedDeviceThatStillWorks) {
   const Bytes text = wordy_bytes(1'500'000), data = gzip_of(text);
   trouble_of_engine.restores = {1, 2};

@@ -22,7 +22,7 @@ CompressOptions options_of(Format format, int level = 0) {
   return options;
 }
 
-// Each member has to be all that stands up to where it says that it ends.
+// Each member must end where its size says.
 std::optional<Bytes> restored_members(std::span<const std::byte> data) {
   Bytes content;
   while (!data.empty()) {
@@ -33,7 +33,9 @@ std::optional<Bytes> restored_members(std::span<const std::byte> data) {
     if (!member) return std::nullopt;
     content.insert(content.end(), member->begin(), member->end());
     data = data.subspan(member_bytes);
-    if (data.empty() && (member_bytes != 28 || !member->empty())) return std::nullopt;  // no end marker
+    if (data.empty() && (member_bytes != 28 || !member->empty()))
+      return std::nullopt;  // there is no end
+                            // marker
   }
   return content;
 }

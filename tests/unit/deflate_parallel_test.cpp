@@ -1,5 +1,6 @@
-// One stream restored by several threads, against zlib's inflate and the decoder for one thread: the same verdict, the same bytes, the same
-// end. Pieces are made tiny, so that small streams cross every border.
+// One stream that is restored by several threads, compared with zlib's inflate and with the decoder for one
+// thread: the same verdict, the same bytes, the same end. Pieces are tiny, so that small streams cross every
+// boundary.
 #include <gtest/gtest.h>
 #include <isa-l/igzip_lib.h>
 #include <libdeflate.h>
@@ -26,11 +27,11 @@ struct ParallelOutcome {
   Status status = Status::kTruncated;
   std::string detail = {};
   Bytes content = {};
-  std::uint64_t end = 0;  // of the stream, where it has ended
+  std::uint64_t end = 0;  // where the stream has ended
   std::uint64_t linked_bytes = 0;
 };
 
-// Of one stream, given in pieces of up to `most_in`, with room for `most_out` at once.
+// Restores one stream, given in pieces of up to `most_in`, with room for `most_out` at once.
 ParallelOutcome restored_by(StreamDecoder& decoder, std::span<const std::byte> data,
                             std::size_t most_in = 1500, std::size_t most_out = 4000) {
   ParallelOutcome outcome;
@@ -76,7 +77,7 @@ ParallelOutcome restored_in_parallel(std::span<const std::byte> data, const Defl
   return outcome;
 }
 
-// As the decoder for one thread does it, which zlib is held against elsewhere (deflate_restore_test.cpp).
+// Compares with the decoder for one thread, which is compared with zlib elsewhere (deflate_restore_test.cpp).
 void require_as_serial(std::span<const std::byte> data, const DeflateParallelLimits& limits,
                        std::string_view what, std::size_t most_out = 4000) {
   DeflateDecoder serial({});
@@ -90,7 +91,8 @@ void require_as_serial(std::span<const std::byte> data, const DeflateParallelLim
   }
 }
 
-// How much of the content came from pieces: on a busy machine threads may come late, so that the best of some runs counts.
+// How much of the content came from pieces. On a busy machine threads may be late, so the best of some runs
+// counts.
 std::uint64_t most_linked(const Bytes& data, const Bytes& content, const DeflateParallelLimits& limits) {
   std::uint64_t most = 0;
   for (unsigned run = 0; run < 20 && most <= content.size() / 4; ++run) {
@@ -172,7 +174,7 @@ std::vector<NamedStream> streams() {
   add("letters", letters, zlib_stream(letters, 6, Z_DEFAULT_STRATEGY, 1));
   const Bytes zeros(1'500'000);
   add("zeros", zeros, zlib_stream(zeros, 6, Z_DEFAULT_STRATEGY, 1));
-  // A stored block that holds a stream, with its headers.
+  // A stored block that contains a stream, with its headers.
   const Bytes inner = zlib_stream(text, 6, Z_DEFAULT_STRATEGY, 1);
   add("stored stream", inner, zlib_stream(inner, 0));
   const Bytes around = noise + inner + text + gzip_of(inner) + noise;
@@ -192,7 +194,7 @@ TEST_WITH_THREADS(DeflateParallel, RestoresWhatAnyEncoderWrites) {
     }
 }
 
-// Where there is something to find, most of the content comes from pieces, and the test above means something.
+// If there is something to find, most of the content comes from pieces, so the test above is meaningful.
 TEST_WITH_THREADS(DeflateParallel, LinksPieces) {
   const Bytes content = wordy_bytes(1'000'000), data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1);
   EXPECT_GT(most_linked(data, content, tiny_pieces(8192, 4)), content.size() / 4);
@@ -206,11 +208,11 @@ TEST_WITH_THREADS(DeflateParallel, KnowsTheContentBefore) {
       restored_in_parallel(data, tiny_pieces(2000), std::span(history).last(kDeflateWindowBytes));
   EXPECT_EQ(found.status, Status::kOk) << found.detail;
   EXPECT_EQ(found.content == content, true);
-  // Without it matches reach back before the beginning, which is for the calling thread to say.
+  // Without the history, matches reach back before the beginning, which the calling thread must report.
   require_as_serial(data, tiny_pieces(700), "without history");
 }
 
-// The stream begins less than 32 KB before pieces in which matches reach back before it.
+// The stream begins less than 32 KB before pieces with matches that reach back before it.
 TEST_WITH_THREADS(DeflateParallel, RefusesMatchesThatReachBackBeforeTheBeginning) {
   const Bytes history = wordy_bytes(20'000, 7), content = random_bytes(6000, 1, 64) + history;
   const Bytes data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1, -MAX_WBITS, history);
@@ -251,7 +253,8 @@ TEST_WITH_THREADS(DeflateParallel, JudgesDamageAsOneThreadDoes) {
   }
 }
 
-// Changed, and cut, anywhere: 1000 streams, or as many as HEMSTITCH_MUTATED_STREAMS says, a million before a release.
+// Changes and cuts streams anywhere: 1000 of them, or as many as HEMSTITCH_MUTATED_STREAMS says (a million
+// before a release).
 TEST_WITH_THREADS(DeflateParallel, MutatedStreams) {
   const char* const asked = std::getenv("HEMSTITCH_MUTATED_STREAMS");
   const unsigned rounds = asked != nullptr ? static_cast<unsigned>(std::strtoul(asked, nullptr, 10)) : 1000;
@@ -299,7 +302,7 @@ TEST_WITH_THREADS(DeflateParallel, CutsAtEveryPlace) {
   }
 }
 
-// Loans are given back in any order, also when the decoder is gone.
+// Loans are given back in any order, even after the decoder is gone.
 TEST_WITH_THREADS(DeflateParallel, LendsContent) {
   const Bytes content = wordy_bytes(600'000), data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1);
   std::uint64_t most_lent = 0;
@@ -330,7 +333,7 @@ TEST_WITH_THREADS(DeflateParallel, LendsContent) {
         loans.emplace_back(step.owner, step.lent);
         loans_at.push_back(restored.size());
         restored.resize(restored.size() + step.output_bytes);
-        // All but the last four are read, and given back.
+        // All but the last four are read and given back.
         if (loans.size() < 5) continue;
         std::copy(loans[0].second.begin(), loans[0].second.end(),
                   restored.begin() + static_cast<std::ptrdiff_t>(loans_at[0]));
@@ -347,7 +350,8 @@ TEST_WITH_THREADS(DeflateParallel, LendsContent) {
   EXPECT_GT(most_lent, content.size() / 10);
 }
 
-// A stream may be one block, as large as anybody likes: with the fixed code, and with codes of its own, one of which has one symbol.
+// A stream may be one block of any size: with the fixed code, and with dynamic codes, one of which has a
+// single symbol.
 TEST_WITH_THREADS(DeflateParallel, GiantBlocks) {
   Bytes expected;
   DeflateBitWriter fixed;
@@ -357,7 +361,7 @@ TEST_WITH_THREADS(DeflateParallel, GiantBlocks) {
     fixed.code(0x30 + literal, 8);
     expected.push_back(static_cast<std::byte>(literal));
     if (i % 4 != 3) continue;
-    fixed.code(1, 7).code(0, 5);  // three bytes, as the one before
+    fixed.code(1, 7).code(0, 5);  // three bytes equal to the one before
     expected.insert(expected.end(), 3, expected.back());
   }
   fixed.code(0, 7);
@@ -365,7 +369,7 @@ TEST_WITH_THREADS(DeflateParallel, GiantBlocks) {
   EXPECT_EQ(found.status, Status::kOk);
   EXPECT_EQ(found.content == expected, true);
 
-  // Literals a and b, the end, and a length of 258; one distance, 1.
+  // Literals a and b, the end, and a length of 258; the only distance is 1.
   std::vector<std::uint8_t> litlens(286);
   litlens['a'] = litlens['b'] = litlens[256] = litlens[285] = 2;
   DeflateBitWriter dynamic;
@@ -381,7 +385,7 @@ TEST_WITH_THREADS(DeflateParallel, GiantBlocks) {
   EXPECT_EQ(second.status, Status::kOk) << second.detail;
   EXPECT_EQ(second.content == expected, true);
 
-  // A code of one symbol, the end, which is not complete, in thousands of blocks.
+  // An incomplete code with a single symbol, the end, in thousands of blocks.
   std::vector<std::uint8_t> only_end(257);
   only_end[256] = 1;
   DeflateBitWriter empty;
@@ -389,7 +393,8 @@ TEST_WITH_THREADS(DeflateParallel, GiantBlocks) {
   require_as_serial(empty.bytes(), tiny_pieces(1000), "one symbol");
 }
 
-// Blocks with the fixed code announce nothing: where the calling thread meets no others, nobody looks for any, until it meets one again.
+// Blocks with the fixed code do not announce themselves. While the calling thread meets no other blocks, no
+// thread searches for any.
 TEST_WITH_THREADS(DeflateParallel, NobodySearchesWhereNothingIsAnnounced) {
   DeflateBitWriter fixed;
   Bytes expected(30'000);
@@ -415,7 +420,7 @@ TEST_WITH_THREADS(DeflateParallel, NobodySearchesWhereNothingIsAnnounced) {
   EXPECT_GT(most_linked(data, expected + content, tiny_pieces(2000)), 0);
 }
 
-// As from a pipe whose writer ends a stream, and begins the next one later: a piece is only half full then.
+// As from a pipe whose writer ends a stream, and begins the next one later: a piece is then only half full.
 TEST_WITH_THREADS(DeflateParallel, GoesOnWhereNothingWasReadAhead) {
   const Bytes content = wordy_bytes(30'000, 18), data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1);
   for (const std::size_t piece_bytes : {300, 2000, 100'000}) {
@@ -430,7 +435,7 @@ TEST_WITH_THREADS(DeflateParallel, GoesOnWhereNothingWasReadAhead) {
   }
 }
 
-// However a stream is cut, the decoder knows how far the last header that can be found lies behind it.
+// However a stream is cut, the decoder knows how far behind the last header is that can be found.
 TEST(DeflateParallel, WhatIsUnannounced) {
   std::vector<std::uint8_t> litlens(257);
   litlens['a'] = litlens[256] = 1;
@@ -467,7 +472,7 @@ TEST_WITH_THREADS(DeflateParallel, AllLevelsAndStrategies) {
     }
 }
 
-// Two threads share a stream: the other one restores runs of pieces.
+// Two threads share a stream: the other thread restores runs of pieces.
 TEST_WITH_THREADS(DeflateParallel, TwoThreadsShare) {
   const Bytes content = wordy_bytes(1'000'000), data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1);
   DeflateParallelLimits limits = tiny_pieces(8192, 2);
@@ -480,7 +485,7 @@ struct KeptPoint {
   Bytes window;
 };
 
-// What is restored from every point on is the content from there on, and where it stops is no loss.
+// From every point, the rest of the content is restored, and stopping there loses nothing.
 TEST_WITH_THREADS(DeflateParallel, StopsAtPoints) {
   const Bytes content = mixed_bytes(150'000) + wordy_bytes(250'000);
   for (const NamedStream& stream :
@@ -553,7 +558,7 @@ TEST_WITH_THREADS(DeflateParallel, TriesAgainBehindDataWithNothingToFind) {
   EXPECT_GT(most_linked(data, content + content, tiny_pieces(2500)), content.size() / 10);
 }
 
-// Bits of 0 end a block with the fixed code, and such stand behind a piece's input.
+// Bits of 0 end a block with the fixed code, and the padding after a piece's input consists of such bits.
 TEST_WITH_THREADS(DeflateParallel, TakesNoBitsBehindTheEnd) {
   const Bytes content = wordy_bytes(20'000), last = wordy_bytes(400, 5);
   z_stream stream{};
@@ -576,7 +581,7 @@ TEST_WITH_THREADS(DeflateParallel, TakesNoBitsBehindTheEnd) {
                       "cut off in a fixed block");
 }
 
-// Blocks in front shift all that follow by their bits.
+// Blocks before it shift everything that follows by their bits.
 TEST_WITH_THREADS(DeflateParallel, EntersAtEveryBitOfAByte) {
   const Bytes content = wordy_bytes(60'000);
   std::set<unsigned> phases;
@@ -584,7 +589,7 @@ TEST_WITH_THREADS(DeflateParallel, EntersAtEveryBitOfAByte) {
     for (unsigned b = 0; b < 2; ++b) {
       DeflateBitWriter writer;
       Bytes expected;
-      // Fixed blocks of one literal: of 8 bits, and of 9.
+      // Fixed blocks with one literal, of 8 bits and of 9.
       for (unsigned i = 0; i < a + b; ++i) {
         writer.block(false, 1);
         if (i < a)
@@ -604,7 +609,7 @@ TEST_WITH_THREADS(DeflateParallel, EntersAtEveryBitOfAByte) {
   EXPECT_EQ(phases.size(), 8u);
 }
 
-// Content that grows over its room, and blocks longer than what is at hand of the next piece.
+// Content that exceeds its room, and blocks longer than the part of the next piece that is known.
 TEST_WITH_THREADS(DeflateParallel, GoesOnWithoutPiecesThatHaveNoRoom) {
   const Bytes content = wordy_bytes(400'000);
   DeflateParallelLimits limits = tiny_pieces(4000);
@@ -615,11 +620,12 @@ TEST_WITH_THREADS(DeflateParallel, GoesOnWithoutPiecesThatHaveNoRoom) {
     EXPECT_EQ(found.status, Status::kOk);
     EXPECT_EQ(found.content == content, true);
   }
-  limits.content_bytes = 1000;  // not even for a window
+  limits.content_bytes = 1000;  // not even enough for a window
   EXPECT_EQ(restored_in_parallel(zlib_stream(content), limits).content == content, true);
 }
 
-// Members one behind the other, as whoever reads gzip meets them: by the decoder, with headers and trailers read from what it read ahead.
+// Consecutive members, as a reader of gzip takes them: headers and trailers are read from what the decoder
+// has read ahead.
 TEST_WITH_THREADS(DeflateParallel, GoesFromMemberToMember) {
   std::mt19937 random(3);
   Bytes data;
@@ -682,7 +688,7 @@ TEST(DeflateParallel, TakesNoMoreThanItMay) {
   EXPECT_EQ(deflate_parallel_limits({.threads = 4}).threads, 4u);
 }
 
-// Every block with codes of its own but the last, and no other place.
+// It must find every block but the last if it has dynamic codes, and no other place.
 TEST(DeflateFinder, FindsAllBlocksAndNothingElse) {
   for (const Bytes& content : {wordy_bytes(200'000), mixed_bytes(200'000), random_bytes(50'000, 1, 4)}) {
     Bytes data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1);
@@ -694,7 +700,7 @@ TEST(DeflateFinder, FindsAllBlocksAndNothingElse) {
           (load_le32(data.data() + at / 8) >> at % 8 & 7) == 4)
         expected.push_back(at);
       decoder.begin({}, data[at / 8], static_cast<unsigned>(at % 8));
-      // Without its window a block may be refused; the next header is looked for with it.
+      // Without its window a block may be refused; the next header is searched with it.
       decoder = DeflateDecoder({});
       const StreamStep step = decoder.restore_until(static_cast<std::int64_t>(at + 1), data, output);
       if (step.ended) break;
@@ -725,11 +731,11 @@ TEST(DeflateFinder, FindsStoredBlocks) {
   data.resize(size + kDeflateReadBehindBytes);
   const auto first = find_deflate_start(std::span(data).first(size), 1, size * 8);
   ASSERT_TRUE(first);
-  // The sizes of the second block stand behind a byte that is its header.
+  // The sizes of the second block come after its header, which is a whole byte.
   EXPECT_EQ(deflate_start_key(data, *first) % 2, 1u);
   EXPECT_EQ(load_le32(data.data() + (*first + 3) / 8) & 0xFFFF,
             ~load_le32(data.data() + (*first + 3) / 8) >> 16);
-  // Whichever of the bits of 0 is called its first one.
+  // Any of the bits of 0 may count as its first one.
   for (std::uint64_t at = *first - 5; at <= *first; ++at)
     EXPECT_EQ(deflate_start_key(data, at), deflate_start_key(data, *first));
 }
@@ -758,7 +764,7 @@ TEST(DeflateMarkers, BecomeTheBytesOfTheWindow) {
   EXPECT_TRUE(std::equal(expected.begin(), expected.end(), place));
 }
 
-// The whole way, by the size of pieces that people get.
+// With pieces of the usual size.
 TEST_WITH_THREADS(DeflateParallel, RestoresALargeFile) {
   const auto folder = corpora();
   if (!folder) GTEST_SKIP() << "HEMSTITCH_CORPORA is not set";

@@ -1,4 +1,5 @@
-// The decoders of DEFLATE against zlib's inflate: the same verdict, the same bytes, the same end, for whatever they are given.
+// The decoders of DEFLATE, compared with zlib's inflate: the same verdict, the same bytes, the same end, for
+// any input.
 #include "format/deflate/restore/deflate_restore.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ using RestoreWhole = std::function<DeflateRestored(std::span<const std::byte>, s
 
 constexpr std::size_t kRoom = 100'000;
 
-// Between guard pages.
+// Restores between guard pages.
 Outcome restored_whole(const RestoreWhole& restore, std::span<const std::byte> data,
                        std::span<const std::byte> history, Against against) {
   GuardedBuffer input(data, against), before(history, against);
@@ -38,7 +39,7 @@ Outcome restored_whole(const RestoreWhole& restore, std::span<const std::byte> d
   return outcome;
 }
 
-// In pieces of random sizes, as a stream.
+// Restores in pieces of random sizes, as a stream.
 Outcome restored_in_pieces(StreamDecoder& decoder, std::span<const std::byte> data, std::size_t room,
                            std::mt19937& random) {
   constexpr std::size_t kMostBytes = 900;
@@ -81,7 +82,7 @@ void require_same(const ZlibVerdict& expected, const Outcome& found, std::string
   ASSERT_EQ(found.restored.detail.empty(), expected.status != Status::kCorruptBlock) << what;
 }
 
-// Every decoder of ours, whole and in pieces. The detail of what is wrong is the reference's.
+// Runs each of our decoders, whole and in pieces. The details of an error must be the reference's.
 void require_zlibs_verdict(std::span<const std::byte> data, std::span<const std::byte> history = {},
                            std::uint32_t seed = 1) {
   static DeflateDecoder whole({});
@@ -136,7 +137,7 @@ TEST(DeflateRestore, EveryFlippedBitHasZlibsVerdict) {
       ASSERT_NO_FATAL_FAILURE(require_zlibs_verdict(other, {}, ++seed)) << "bit " << bit;
       if (zlib_verdict(other).status == Status::kCorruptBlock) ++damaged;
     }
-  EXPECT_GT(damaged, 1000u);  // or this shows nothing
+  EXPECT_GT(damaged, 1000u);  // otherwise this shows nothing
 }
 
 TEST(DeflateRestore, MutatedStreamsHaveZlibsVerdict) {
@@ -144,7 +145,7 @@ TEST(DeflateRestore, MutatedStreamsHaveZlibsVerdict) {
   const std::vector<Bytes> streams = small_streams();
   for (int i = 0; i < 4000; ++i) {
     Bytes other = streams[random() % streams.size()];
-    // Headers stand at the front.
+    // Half of the changes are in the headers, which come first.
     for (auto left = 1 + random() % 3; left > 0; --left) {
       const std::size_t reach = random() % 2 == 0 ? other.size() : std::min<std::size_t>(other.size(), 40);
       other[random() % reach] = static_cast<std::byte>(random());
@@ -160,7 +161,7 @@ std::vector<std::uint8_t> lengths(std::size_t count, std::initializer_list<std::
   return all;
 }
 
-// Literal 'a' and the end of a block with a bit each, and distances as given.
+// The literal 'a' and the end of the block have a bit each; distances as given.
 DeflateBitWriter two_codes(const std::vector<std::uint8_t>& distances) {
   DeflateBitWriter writer;
   writer.dynamic(true, lengths(257, {{'a', 1}, {256, 1}}), distances);
@@ -179,7 +180,7 @@ TEST(DeflateRestore, WhatTheRfcForbidsIsRefusedWithItsReason) {
       {"two sizes", W().block(true, 0).align().bits(5, 16).bits(5, 16).bits(0, 32).bytes()},
       {"more lengths or distances", W().block(true, 2).bits(30, 5).bits(0, 5).bits(0, 32).bytes()},
       {"more lengths or distances", W().block(true, 2).bits(0, 5).bits(30, 5).bits(0, 32).bytes()},
-      // Four codes of one bit, of the code lengths 16, 17, 18 and 0; and a single one of two.
+      // Four codes of one bit, for the code lengths 16, 17, 18 and 0; and a single code of two bits.
       {"code of the code lengths", W().block(true, 2)
                                        .bits(0, 10)
                                        .bits(0, 4)
@@ -198,7 +199,7 @@ TEST(DeflateRestore, WhatTheRfcForbidsIsRefusedWithItsReason) {
                                        .bits(0, 3)
                                        .bits(0, 32)
                                        .bytes()},
-      // Lengths 16 and 0, with a bit each: the first one repeats nothing.
+      // Lengths 16 and 0, with a bit each: the first one has nothing to repeat.
       {"repeats an earlier one",
        W().block(true, 2).bits(0, 10).bits(0, 4).bits(1, 3).bits(0, 6).bits(1, 3).bits(~0u, 32).bytes()},
       // Lengths 18 and 0, again and again.
@@ -212,14 +213,14 @@ TEST(DeflateRestore, WhatTheRfcForbidsIsRefusedWithItsReason) {
       {"distances is", W().dynamic(true, litlens, {1, 1, 1}).bytes()},
       {"distances is", W().dynamic(true, litlens, {2}).bytes()},
       {"distances is", W().dynamic(true, litlens, {1, 2}).bytes()},
-      // Fixed codes of 286 and of distance 30.
+      // The fixed codes of symbol 286 and of distance 30.
       {"not a code of a literal", W().block(true, 1).code(0b11000110, 8).bits(0, 16).bytes()},
       {"not a code of a distance",
        W().block(true, 1).code(0x30 + 'a', 8).code(1, 7).code(30, 5).bits(0, 16).bytes()},
-      // A single distance has the code 0, and 1 is none; with no distance both are none.
+      // A single distance has the code 0, and 1 is not a code; without distances neither is.
       {"not a code of a distance", W().dynamic(true, litlens, {1}).code(2, 2).code(0, 1).code(1, 1).bytes()},
       {"not a code of a distance", W().dynamic(true, litlens, {0}).code(2, 2).code(0, 1).code(0, 1).bytes()},
-      // A single symbol, the end of the block: its other bit is none.
+      // A single symbol, the end of the block: the other bit is not a code.
       {"not a code of a literal",
        W().dynamic(true, lengths(257, {{256, 1}}), {0}).code(1, 1).bits(0, 8).bytes()},
       {"begins before the content", W().block(true, 1).code(1, 7).code(0, 5).bits(0, 16).bytes()},
@@ -241,7 +242,7 @@ TEST(DeflateRestore, WhatTheRfcForbidsIsRefusedWithItsReason) {
 
 TEST(DeflateRestore, WhatTheRfcAllowsIsRestored) {
   using W = DeflateBitWriter;
-  // One symbol, the end of the block. No distances. One distance of one bit.
+  // A single symbol, the end of the block. No distances. A single distance of one bit.
   Bytes room(kRoom);
   const auto content = [&](const Bytes& stream) {
     require_zlibs_verdict(stream);
@@ -261,7 +262,7 @@ TEST(DeflateRestore, WhatTheRfcAllowsIsRestored) {
       W().block(true, 1).code(0x30 + 'a', 8).code(0b11000100, 8).bits(31, 5).code(0, 5).code(0, 7).bytes();
   EXPECT_EQ(content(as_285), equal_bytes(259));
   EXPECT_EQ(content(as_284), equal_bytes(259));
-  // Codes of every length up to 15 bits, in both alphabets: a comb.
+  // Codes of every length up to 15 bits in both alphabets: a comb.
   std::vector<std::uint8_t> comb(258), distances(16);
   for (unsigned i = 0; i < 14; ++i) comb['a' + i] = static_cast<std::uint8_t>(i + 1);
   comb[256] = comb[257] = 15;
@@ -283,7 +284,7 @@ TEST(DeflateRestore, WhatTheRfcAllowsIsRestored) {
 TEST(DeflateRestore, MatchesReachAsFarAsHistory) {
   using W = DeflateBitWriter;
   const Bytes history = random_bytes(40'000, 3);
-  // Length 3, the largest distance: symbol 29 with all of its extra bits.
+  // Length 3 with the largest distance: symbol 29 with all extra bits set.
   const Bytes farthest = W().block(true, 1).code(1, 7).code(29, 5).bits(8191, 13).code(0, 7).bytes();
   Bytes room(100);
   const auto within = [&](std::size_t bytes) {
@@ -296,7 +297,7 @@ TEST(DeflateRestore, MatchesReachAsFarAsHistory) {
   EXPECT_EQ(within(40'000), Status::kOk);
   EXPECT_EQ(within(32'767), Status::kCorruptBlock);
   EXPECT_EQ(within(0), Status::kCorruptBlock);
-  // Content that goes on from its history, in pieces.
+  // Content that continues its history, in pieces.
   Bytes content(history.end() - 33'000, history.end() - 2'000);
   require_zlibs_verdict(zlib_stream(content, 9, Z_DEFAULT_STRATEGY, 8, -MAX_WBITS, history), history);
 }
@@ -315,7 +316,7 @@ TEST(DeflateRestore, RoomThatDoesNotSufficeIsTold) {
     EXPECT_TRUE(std::ranges::equal(output.bytes().first(restored.output_bytes),
                                    std::span(content).first(std::min<std::size_t>(room, 5000))));
   }
-  // Nothing is left to write behind a stream of nothing.
+  // After an empty stream nothing is left to write.
   EXPECT_EQ(decoder.restore_whole(zlib_stream(Bytes()), {}, {}).status, Status::kOk);
   EXPECT_EQ(deflate_restore_reference(zlib_stream(Bytes()), {}, {}).status, Status::kOk);
 }
@@ -358,7 +359,7 @@ Bytes by_isal(Bytes content, int level) {
   return data;
 }
 
-// What a backend's engine restores, in pieces as the pipeline gives them.
+// Restores with the engine of a backend, in pieces as the pipeline does.
 void require_restored(const Bytes& stream, const Bytes& content, std::string_view backend) {
   const auto engine = BackendRegistry::instance().find_usable(backend).make_engine({});
   const auto decoder = engine->make_stream_decoder(Format::kGzip, {}, {});
@@ -394,7 +395,7 @@ TEST(DeflateRestore, EveryWritersStreamsAreRestored) {
     for (const std::size_t bytes : {0u, 1u, 2u, 258u, 259u, 32'768u, 65'536u, 300'000u})
       for (const Shape& shape : shapes_of(bytes)) {
         SCOPED_TRACE(shape.name);
-        if (bytes > 70'000 && backend == std::string_view("reference")) continue;  // slow
+        if (bytes > 70'000 && backend == std::string_view("reference")) continue;  // the reference is slow
         require_restored_of_every_writer(shape.bytes, backend);
       }
 }

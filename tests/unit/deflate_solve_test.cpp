@@ -1,4 +1,4 @@
-// The work of a device's lane in the parse of DEFLATE chunks, held to the twin.
+// The work of a device's lane in the parse of DEFLATE chunks, compared with the twin.
 #include "format/deflate/compress/deflate_solve.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ bool same(const std::vector<Sequence>& a, const std::vector<Sequence>& b) {
   });
 }
 
-// As list_edges (deflate_parse.cu) does.
+// Does the same as list_edges (deflate_parse.cu).
 std::vector<DeflateEdges> edges_of(std::span<const std::byte> content, std::span<const MatchRecord> records,
                                    std::span<const std::uint16_t> near_offsets) {
   const std::vector<MatchRecord> near_records = deflate_near_records(content, near_offsets);
@@ -33,7 +33,8 @@ std::vector<DeflateEdges> edges_of(std::span<const std::byte> content, std::span
   return edges;
 }
 
-// As a lane of solve_chunks does, but that steps are four positions. `misaligned`: how far behind a multiple of 8 the segment begins.
+// Does the same as a lane of solve_chunks, but with steps of four positions. `misaligned` says how far after
+// a multiple of 8 the segment begins.
 void solve_segment(std::span<const DeflateEdges> edges, std::size_t begin, std::uint32_t misaligned,
                    const DeflateDeviceCosts& costs, std::vector<DeflateChoice>& choices) {
   constexpr std::uint32_t kStride = 2;

@@ -1,5 +1,5 @@
-// Whole streams of gzip, BGZF and zlib, as devices restore them: heads held against the readers that take them piece by piece, statuses against
-// what the library's streams say, and verdicts against zlib's.
+// Whole streams of gzip, BGZF and zlib, restored as on devices: heads are compared with the readers that take
+// them piece by piece, statuses with the library's streams, and verdicts with zlib's.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -21,7 +21,7 @@ struct ReadHead {
   std::uint64_t bytes = 0;
 };
 
-// Up to where data begins.
+// Reads up to where the data begins.
 ReadHead head_by(FrameReader&& reader, const Bytes& stream) {
   std::size_t at = 0;
   try {
@@ -36,7 +36,7 @@ ReadHead head_by(FrameReader&& reader, const Bytes& stream) {
   return {Status::kOk, reader.position()};
 }
 
-// The head of a gzip member with its checksum, and no trailer asked for.
+// The head of a gzip member with its checksum, without a trailer.
 ReadHead gzip_head_of(const Bytes& stream) {
   std::uint64_t extra_at = 0, extra_bytes = 0;
   const DeflateHead head = read_gzip_fields(stream.data(), stream.size(), extra_at, extra_bytes);
@@ -68,7 +68,7 @@ TEST(DeflateHead, OfZlibIsWhatTheReaderOfPiecesReads) {
     ASSERT_EQ(got.status, expected.status) << header;
     ASSERT_TRUE(got.status != Status::kOk || got.bytes == expected.bytes) << header;
   }
-  // 78 9C, and 78 BB, which names a dictionary: both want four bytes behind them for the trailer.
+  // 78 9C, and 78 BB, which names a dictionary: both need four more bytes for the trailer.
   for (const unsigned header : {0x9C78u, 0xBB78u}) {
     const std::size_t least = header == 0x9C78u ? 6 : 10;
     for (std::size_t bytes = 0; bytes < 12; ++bytes) {
@@ -95,7 +95,7 @@ struct WholeVerdict {
   bool has_garbage = false;
 };
 
-// What a stream of the library makes of it.
+// The verdict of a stream of the library.
 WholeVerdict by_stream(Format format, const StreamCase& one) {
   RestoreOptions options;
   options.threads = 1;
@@ -122,8 +122,9 @@ WholeVerdict by_reference(Format format, const StreamCase& one) {
   return {restored.status, output};
 }
 
-// Whether it is OK, and if so with which content, is the same as by the library's stream and by zlib. So is the status, but for the two that differ in
-// the view of who knows where the trailer has to be: data that is cut off, or followed by more, is damaged.
+// The verdict, and the content if it is OK, must be the same with the library's stream and with zlib. So must
+// the status, except for two cases, since here the place of the trailer is known: data that is cut off, or
+// followed by more, is damaged.
 void require_same(Format format, const std::vector<StreamCase>& cases) {
   const ZlibKind kind = format == Format::kZlib ? ZlibKind::kZlib : ZlibKind::kGzip;
   std::size_t sound = 0;
@@ -158,7 +159,8 @@ TEST(DeflateStream, OfBgzfHasTheStatusOfTheLibrarysStreams) {
   std::size_t sound = 0;
   for (const StreamCase& one : bgzf_cases()) {
     const WholeVerdict got = by_reference(Format::kBgzf, one), expected = by_stream(Format::kBgzf, one);
-    // Not what the frame's reader takes for a block: a member that does not tell its size, another size, or more room than it needs.
+    // Skips what the reader of frames does not accept as a block: a member without its size, or with another
+    // size, or with more room than it needs.
     if (got.status == Status::kUnknownFormat || got.status == Status::kTrailingGarbage) continue;
     if (got.status == Status::kOutputTooSmall) {
       EXPECT_LT(one.capacity, kBgzfMostContentBytes);

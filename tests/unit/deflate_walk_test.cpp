@@ -1,4 +1,5 @@
-// Walks over what libdeflate and zlib wrote, held against how they said it ends; and over what is no DEFLATE, between guard pages.
+// Walks over streams of libdeflate and zlib, compared with how they end, and over data that is not DEFLATE,
+// between guard pages.
 #include "format/deflate/block/deflate_walk.hpp"
 
 #include <gtest/gtest.h>
@@ -40,7 +41,7 @@ Bytes deflated_by_zlib(std::span<const std::byte> content, int strategy, int lev
   return data;
 }
 
-// The walk ends where the data does, and the bit that it found is the only one that is missing when it is cleared.
+// The walk must end where the data does. Once the bit that it found is cleared, the stream must be incomplete.
 void expect_whole(Bytes data, const Bytes& content, const std::string& what) {
   const auto walk = walk_deflate(GuardedBuffer(data).bytes());
   ASSERT_TRUE(walk.has_value()) << what;
@@ -65,7 +66,7 @@ TEST(DeflateWalk, FindsTheEndOfFixedBlocksAndLongCodes) {
   expect_whole(deflated_by_zlib(words, Z_FIXED), words, "fixed");
   expect_whole(deflated_by_zlib(words, Z_HUFFMAN_ONLY), words, "literals only");
   expect_whole(deflated_by_zlib(runs_bytes(100000, 4), Z_RLE), runs_bytes(100000, 4), "distances of 1");
-  // Frequencies like Fibonacci's numbers give codes of all lengths up to the longest.
+  // Frequencies that are Fibonacci numbers give codes of all lengths up to the longest.
   Bytes skewed;
   for (std::size_t symbol = 0, count = 1, next = 1; symbol < 22; ++symbol) {
     skewed.insert(skewed.end(), count, static_cast<std::byte>(symbol * 7));
@@ -90,13 +91,13 @@ TEST(DeflateWalk, AnyBytesEndInAnAnswer) {
     for (std::size_t changes = 1 + random() % 4; changes > 0 && !damaged.empty(); --changes)
       damaged[random() % damaged.size()] = static_cast<std::byte>(random());
     const auto walk = walk_deflate(GuardedBuffer(damaged).bytes());
-    // What zlib takes whole, the walk knows the size of.
+    // If zlib accepts all of the data, the walk must find its size.
     if (const auto content = inflated_by_zlib(damaged, ZlibKind::kDeflate)) {
       ASSERT_TRUE(walk.has_value()) << trial;
       EXPECT_EQ(walk->content_bytes, content->size()) << trial;
     }
   }
-  // Literals of one bit without an end.
+  // One-bit literals without an end.
   EXPECT_FALSE(walk_deflate(GuardedBuffer(Bytes(100, std::byte{0})).bytes()).has_value());
 }
 

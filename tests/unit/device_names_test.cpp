@@ -1,4 +1,4 @@
-// Which devices a person means, and how the word for it travels.
+// Which devices a user means, and how the name gets to the backend.
 #include "gpu/device_names.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ TEST(DeviceNames, ANumberIsAPlace) {
   EXPECT_EQ(devices_meant("1", kNames), Places{1});
   EXPECT_EQ(devices_meant(" 3 ", kNames), Places{3});
   EXPECT_EQ(devices_meant("4", kNames), Places{});
-  EXPECT_EQ(devices_meant("200", kNames), Places{});  // not the part of a name
+  EXPECT_EQ(devices_meant("200", kNames), Places{});  // a part of a name does not count
   EXPECT_EQ(devices_meant("99999999999999999999999", kNames), Places{});
 }
 
@@ -42,7 +42,7 @@ TEST(DeviceNames, ANameMayHaveACommaAndNothingMeansNothing) {
   EXPECT_EQ(devices_meant(" , ", std::span(kNames).first(2)), Places{});
 }
 
-// Keeps what it was asked for.
+// Keeps the name that it was asked for.
 class BackendWithDevices : public Backend {
  public:
   static std::string& asked() {

@@ -1,4 +1,4 @@
-// The instruments that judge finders: costs, counts, descriptions, and the map.
+// The tools that judge finders: costs, counts, descriptions, and the map.
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -15,7 +15,7 @@
 namespace hemstitch {
 namespace {
 
-// Every way to cover the input, tried one after the other.
+// Tries every way to cover the input.
 std::uint64_t cheapest(const MatchRecords& records, const FinderParameters& p, std::size_t position,
                        bool all_lengths) {
   if (position == records.size()) return 0;
@@ -42,7 +42,7 @@ TEST(Evaluation, CostsAreTheCheapestOfAllParses) {
   }
 }
 
-// With matches of all lengths, the longest match of each position is all that the optimum needs.
+// With matches of all lengths, the optimum needs only the longest match at each position.
 TEST(Evaluation, AWiderWindowNeverCostsMore) {
   const std::vector<std::byte> data = testing::copied_bytes(20'000, 3);
   double before = 2;
@@ -53,7 +53,7 @@ TEST(Evaluation, AWiderWindowNeverCostsMore) {
   }
 }
 
-// Of a format the cost is a size: near zlib's, whose matches are as many and whose parse is another.
+// With a format, the cost is a size. It must be close to zlib's, which has as many matches but another parse.
 TEST(Evaluation, JudgesByTheCostsOfAFormat) {
   const std::vector<std::byte> data = testing::wordy_bytes(300'000);
   const FinderChoice choice = choose_finder("hash_chain:depth=64:min_match_len=3");
@@ -267,7 +267,7 @@ TEST(ScanOffsets, StopsAtEveryEqualByte) {
     }
 }
 
-// Recorded figures on real text, within the 1% that they were asked to be reproduced to.
+// Recorded figures on real text, within the required 1%.
 TEST(Evaluation, ReproducesTheKnownCostsOfAlice) {
   const auto folder = testing::corpora();
   if (!folder) GTEST_SKIP() << "HEMSTITCH_CORPORA is not set";

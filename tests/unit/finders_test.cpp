@@ -15,8 +15,9 @@ namespace {
 using testing::finder_cases;
 using testing::FinderCase;
 
-// How many bytes equal those so far before them: 1 more than from the next byte on, or none. A row of numbers for each offset, and
-// not a word in common with the twins, which compare bytes at each position anew.
+// How many bytes equal those at this offset before them: one more than from the next byte on, or none. It
+// stores a row of numbers for each offset, so it has nothing in common with the twins, which compare bytes at
+// each position.
 class NaiveLengths {
  public:
   explicit NaiveLengths(const testing::Bytes& data) : size_(data.size()), lengths_(size_ * (size_ + 1)) {
@@ -27,7 +28,7 @@ class NaiveLengths {
                 ? static_cast<std::uint16_t>(lengths_[offset * (size_ + 1) + position + 1] + 1)
                 : std::uint16_t{0};
   }
-  // Of an offset that reaches before the data, nothing.
+  // 0 for an offset that reaches before the data.
   std::uint32_t at(std::size_t position, std::size_t offset, std::uint32_t max) const {
     return offset > position ? 0 : std::min<std::uint32_t>(max, lengths_[offset * (size_ + 1) + position]);
   }
@@ -104,14 +105,14 @@ TEST(BruteForce, CountsTheProbesOfTheDefinition) {
   EXPECT_EQ(counters.probes, (100u + 149u) * 50u / 2 + 850u * 150u);
 }
 
-// Pieces that are searched apart from each other join without a seam, whatever the window.
+// Pieces that are searched separately must join without a seam, with any window.
 TEST(BruteForce, PiecesDoNotShow) {
   const FinderCase whole{"copies", testing::copied_bytes(1'100'000, 11), 0};
   const FinderParameters parameters{.window_size = 65535};
   FindCounters counters;
   const MatchRecords records = brute_force_reference(whole.input(), parameters, counters);
   EXPECT_FALSE(first_wrong_record(whole.input(), records));
-  // The same data with another cut: the pieces start at other positions.
+  // The same data with another cut: the pieces begin at other positions.
   const FinderCase shifted{"copies", whole.data, 123'456};
   const MatchRecords rest = brute_force_reference(shifted.input(), parameters, counters);
   expect_same(MatchRecords(records.begin() + 123'456, records.end()), rest, "after 123456 bytes");
@@ -144,7 +145,7 @@ TEST(LazyScan, EqualsItsDefinition) {
 }
 
 TEST(LazyScan, EndsAtAGoodMatch) {
-  // 40 bytes stand 100 back, and 60 bytes that begin with the same 40 stand 200 back.
+  // 40 bytes repeat from 100 back, and 60 bytes that begin with the same 40 repeat from 200 back.
   FinderCase input{"good", testing::random_bytes(260, 9), 0};
   std::copy_n(input.data.begin(), 60, input.data.begin() + 200);
   std::copy_n(input.data.begin(), 40, input.data.begin() + 100);
@@ -157,8 +158,8 @@ TEST(LazyScan, EndsAtAGoodMatch) {
   EXPECT_EQ(records[200], pack_match(200, 60));
 }
 
-// The words of founding document 000 (docs/founding.md) once more, as plainly as they can be put: sets and sorting instead of bands that skip
-// and lists that insert.
+// The definition of founding document 000 (docs/founding.md), as plainly as possible: with sets and sorting
+// instead of bands that skip and lists that insert.
 struct NaiveStitch {
   const FinderCase& input;
   const NaiveLengths& lengths;
@@ -277,7 +278,7 @@ TEST(CoopStitch, PhaseAAloneIsTheResultWithoutStitch) {
 }
 
 TEST(CoopStitch, CarriesAnOffsetToItsNeighbours) {
-  // A repetition 3000 bytes back: only the position whose band holds 3000 can see it by itself.
+  // A repetition 3000 bytes back: only the position whose band includes 3000 can find it alone.
   FinderCase input{"one repetition", testing::random_bytes(6400, 31), 0};
   std::copy_n(input.data.begin() + 3328 - 3000, 64, input.data.begin() + 3328);
   const FinderParameters parameters{.window_size = 64, .stride = 64, .near_range = 16};
@@ -292,19 +293,20 @@ TEST(CoopStitch, CarriesAnOffsetToItsNeighbours) {
 }
 
 TEST(CoopStitch, CountsProbesAndRepetitions) {
-  // All equal: from position 200 on every offset fits, so every list is full. min_match_len keeps phase A
-  // whole.
+  // All equal: from position 200 on, every offset matches, so every list is full. min_match_len keeps phase A
+  // complete.
   const FinderCase input{"equal", std::vector<std::byte>(4096, std::byte{1}), 2048};
   const FinderParameters parameters{
       .max_match_len = 10, .window_size = 16, .stride = 8, .near_range = 8, .top_k = 4};
   const CoopStitchResult result = coop_stitch_reference(input.input(), parameters);
   const std::uint64_t positions = 2048;
-  // 8 near and 16 in the band, of which position 0 of a group has 8 in common.
+  // 8 near offsets and 16 in the band; at position 0 of a group, 8 of them are the same.
   const std::uint64_t own_probes = positions * 24 - positions / 64 * 8;
   EXPECT_EQ(result.counters.probes - result.counters.stitch_probes, own_probes);
   // The last 4 positions have no room for a match of 5 bytes, so their lists are empty.
   EXPECT_EQ(result.counters.stitch_probes, (positions - 4) * 63 * 4);
-  // Ties go to the smallest offsets, so each list is 1..4, which every position has in its near range.
+  // Of equal lengths the smallest offset wins, so each list is 1..4, which is in the near range of every
+  // position.
   EXPECT_EQ(result.counters.repeated_probes, result.counters.stitch_probes);
   EXPECT_EQ(result.records[0], pack_match(1, 10));
   EXPECT_GT(result.counters.byte_comparisons, result.counters.probes);
@@ -333,7 +335,7 @@ TEST(CoopStitch, PlanTellsCoverageAndGaps) {
   EXPECT_EQ(near.probes(), 1788u);
 }
 
-// The definition in reverse: brute force, except inside runs.
+// The inverse definition: brute force, except inside runs.
 MatchRecords naive_window_index(const FinderCase& input, const NaiveLengths& lengths,
                                 const FinderParameters& parameters) {
   MatchRecords records = naive_exhaustive(input, lengths, parameters);
@@ -362,8 +364,8 @@ TEST(WindowIndex, EqualsTheExhaustiveSearchOutsideRuns) {
 }
 
 TEST(WindowIndex, ARunOf128BytesEndsTheSearch) {
-  // Twice 129 equal bytes and the same 60 behind them. From the second of them on, the run at offset 1 is 128, 127, ..
-  // bytes long, the repetition 188, 187, ..
+  // Twice 129 equal bytes, each time followed by the same 60. From the second equal byte on, the run at
+  // offset 1 is 128, 127, .. bytes long, and the repetition 188, 187, ..
   std::vector<std::byte> piece(129, std::byte{1});
   const std::vector<std::byte> tail = testing::random_bytes(60, 5, 200);
   piece.insert(piece.end(), tail.begin(), tail.end());
@@ -404,7 +406,8 @@ TEST(Finders, OnRealTextAllMatchesAreRight) {
   EXPECT_FALSE(first_wrong_record(input, find(Finder::kCoopStitch, {})));
 }
 
-// The table is made from the finders' own parameters: what it says of each must hold when it is asked for by name.
+// The table is made from the finders' own parameters. What it says of each must hold when the finder is
+// chosen by name.
 TEST(Finders, EveryRowFindsWithWhatItSays) {
   const std::vector<std::byte> page = testing::copied_bytes(4096, 5);
   EXPECT_EQ(finder_names(),
@@ -426,7 +429,7 @@ TEST(Finders, EveryRowFindsWithWhatItSays) {
   EXPECT_THROW(row_named("stitch"), Error);
 }
 
-// Each field reaches the finder that reads it, and only the fields that a row names do.
+// Each field must reach the finders that use it, and a finder must use only the fields that its row names.
 TEST(Finders, RowsNameTheFieldsThatTheirFindersRead) {
   const std::vector<std::byte> block = testing::copied_bytes(20'000, 6);
   const std::pair<const char*, void (*)(FinderParameters&)> changes[] = {
@@ -459,7 +462,7 @@ TEST(Finders, RowsNameTheFieldsThatTheirFindersRead) {
   }
 }
 
-// The one field that only blocks with few values show.
+// Only blocks with few values show the effect of this field.
 TEST(Finders, AWidthForFewValuesReachesItsFinder) {
   const std::vector<std::byte> letters = testing::random_bytes(20'000, 6, 4);
   for (const FinderRow& row : finder_rows()) {
@@ -473,7 +476,7 @@ TEST(Finders, AWidthForFewValuesReachesItsFinder) {
 }
 
 TEST(FirstWrongRecord, FindsEveryKindOfLie) {
-  // The bytes go on behind the data as the period asks: only the size says that a match ends too late.
+  // The period continues after the end of the data, so only the size shows that a match ends too late.
   const std::vector<std::byte> bytes = testing::periodic_bytes(320, 10);
   const FinderInput input{std::span(bytes).first(300), 0};
   const MatchRecords none(300, 0);
@@ -502,7 +505,7 @@ TEST(Finders, EveryNumberHasItsNameOnce) {
   }
   EXPECT_EQ(names.size(), finder_numbers().size());
   EXPECT_EQ(members.size(), finder_numbers().size());
-  // All words but those of top_k_policy and of stitch, which takes one with what pads it.
+  // All members but top_k_policy, and stitch with its padding, have a name.
   EXPECT_EQ((members.size() + 2) * sizeof(std::uint32_t), sizeof(FinderParameters));
 }
 

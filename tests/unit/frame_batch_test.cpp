@@ -1,4 +1,5 @@
-// Many inputs at once: what streams make of each, in one call of the engine for each batch, and nothing where a stream should look.
+// Many inputs at once: batches must give the same as a stream for each input, with one call of the engine for
+// each batch, and nothing for inputs that need a stream.
 #include "pipeline/frame_batch.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@
 namespace hemstitch::testing {
 namespace {
 
-// The `cpu` backend, with its calls counted and bounded batches like a device's.
+// The `cpu` backend, with a count of its calls, and batches of limited size, like a device's.
 class CountedEngine : public BlockEngine {
  public:
   static inline std::atomic<int> calls = 0;
@@ -112,7 +113,7 @@ TEST_F_WITH_THREADS(FrameBatch, MakesWhatStreamsMakeInOneCall) {
     ASSERT_EQ(frames.size(), inputs.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       MemorySource source(inputs[i]);
-      // A stream of the tool's has the size of its file, but where that is 0.
+      // A stream of the tool knows the size of its file, unless that is 0.
       CompressOptions alone = way;
       if (!inputs[i].empty()) alone.content_bytes = inputs[i].size();
       CollectSink expected;
@@ -136,7 +137,7 @@ TEST_F_WITH_THREADS(FrameBatch, MakesWhatStreamsMakeInOneCall) {
         contents.emplace_back();
         if (one.content) contents.back().assign(one.content->begin(), one.content->end());
       }
-    // A dictionary takes its room before each block.
+    // A dictionary takes room before each block.
     if (way.dictionary.empty()) {
       EXPECT_EQ(CountedEngine::calls, 1);
     }
@@ -144,7 +145,7 @@ TEST_F_WITH_THREADS(FrameBatch, MakesWhatStreamsMakeInOneCall) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const FrameLayout layout =
           lz4_frame_layout(inputs[i].size(), way.block_bytes, way.block_checksums, way.content_checksum);
-      // Stored blocks, such as a last byte that stands apart, need no other one.
+      // Stored blocks do not depend on others, for example a last byte that is apart.
       if (way.linked_blocks && inputs[i].size() > way.block_bytes + 1 &&
           frames[i].size() < inputs[i].size()) {
         EXPECT_FALSE(restored[i].content) << "linked blocks need each other";
@@ -173,7 +174,7 @@ TEST_F_WITH_THREADS(FrameBatch, LeavesToStreamsWhatIsNotPlain) {
     inputs.back()[random() % good.size()] ^= std::byte{1} << (random() % 8);
   }
   inputs.push_back(good);
-  inputs.back().push_back(std::byte{'x'});  // garbage behind
+  inputs.back().push_back(std::byte{'x'});  // trailing garbage
   inputs.push_back(content);
   Bytes legacy(4);
   store_le32(legacy.data(), kLz4LegacyMagic);
@@ -198,13 +199,14 @@ TEST_F_WITH_THREADS(FrameBatch, LeavesToStreamsWhatIsNotPlain) {
   }
 }
 
-// Contents far longer than their inputs: a batch goes on in steps, and what is too long for one is left.
+// Contents are far longer than their inputs: a batch takes several steps, and leaves what is too long for
+// one.
 TEST_F_WITH_THREADS(FrameBatch, RestoresInStepsWhatDoesNotFitAtOnce) {
   std::vector<Bytes> inputs;
   for (int i = 0; i < 20; ++i) inputs.push_back(compress(Bytes(300'000, std::byte{0})));
   inputs.push_back(compress(Bytes(2'000'000, std::byte{0})));
   inputs.push_back(compress(wordy_bytes(1000, 1)));
-  // Without a size in its header.
+  // No size in the header.
   const Bytes plain = wordy_bytes(60'000, 2);
   Bytes from_lz4(LZ4F_compressFrameBound(plain.size(), nullptr));
   from_lz4.resize(LZ4F_compressFrame(from_lz4.data(), from_lz4.size(), plain.data(), plain.size(), nullptr));
@@ -236,7 +238,7 @@ TEST_F_WITH_THREADS(FrameBatch, KeepsToTheMemoryLimit) {
   options.memory_limit_bytes = 1000;
   EXPECT_THROW(FrameCompressor{options}, Error);
 
-  // A dictionary goes along with each block.
+  // Each block takes the dictionary along.
   const Bytes dictionary = wordy_bytes(70'000, 1);
   options.memory_limit_bytes = 0;
   options.dictionary = dictionary;

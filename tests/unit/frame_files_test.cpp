@@ -1,4 +1,5 @@
-// Files to devices and back, as far as no device is needed: options, statuses, and new files that appear when they are complete.
+// Files to devices and back, as far as no device is needed: options, statuses, and new files that appear once
+// they are complete.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -94,7 +95,7 @@ TEST_F(FrameFilesTest, NothingIsLeftOfIncompleteOnes) {
   EXPECT_EQ(status_of([&] { NewFile file(path("folder")); }), Status::kWriteFailed);
   EXPECT_EQ(status_of([&] { NewFile file(path("missing/file")); }), Status::kWriteFailed);
   EXPECT_EQ(entries(), 2u);
-  // A link is replaced; what it leads to is somebody else's.
+  // A link is replaced, and its target stays as it is.
   fs::create_symlink(path("there"), path("link"));
   NewFile file(path("link"));
   file.write(0, bytes_of("new"));

@@ -1,5 +1,5 @@
-// Loading of compressed files to a device, without one: pieces, groups and places are planned as they are for a device, and the
-// blocks are restored here, in buffers like the device's. So files are cut at every boundary there is.
+// Loading compressed files to a device, without a device: pieces, groups and places are planned as for a
+// device, and the blocks are restored here, in buffers like the device's. Files are cut at every boundary.
 #include "files/frame_groups.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 
 using testing::Bytes;
 
-// As frame_load_cuda.cpp goes about it. Nothing for files that are left to the reader of streams.
+// Works like frame_load_cuda.cpp. Returns nothing for files that are left to a stream.
 std::vector<std::optional<Bytes>> load(const std::vector<Bytes>& files, const PieceSizes& sizes) {
   std::vector<std::uint64_t> file_bytes;
   for (const Bytes& file : files) file_bytes.push_back(file.size());
@@ -109,7 +109,7 @@ Bytes joined(std::initializer_list<Bytes> parts) {
   return all;
 }
 
-// A frame whose blocks hold what is given, however much each: as writers make that flush.
+// A frame whose blocks have the given contents, of any size, as from a writer that flushes.
 Bytes flushed_frame(const std::vector<Bytes>& blocks, std::optional<std::uint64_t> content_bytes) {
   FrameHeader header;
   header.block_bytes = 64 << 10;
@@ -166,7 +166,7 @@ TEST(FilePiecePlan, CoversEveryByteOnceInOrder) {
   EXPECT_TRUE(plan_pieces(std::vector<std::uint64_t>{0, 0}, {1, 1, 1, 1}).pieces.empty());
 }
 
-// Frames of all kinds, and what they hold.
+// Frames of all kinds, and their contents.
 struct KindsOfFiles {
   KindsOfFiles(const Bytes& text, const Bytes& noise) {
     CompressOptions unsized = sized(0);
@@ -228,7 +228,8 @@ TEST(FrameGroups, BlocksMayBeOfAnySize) {
     const Bytes frame = flushed_frame(blocks, content_bytes);
     for (const std::size_t cut : {1u, 100u, 4096u, 1'000'000u}) {
       const auto loaded = load({frame}, {cut, 1, cut, 1});
-      // With its size the frame leaves too little room for what it seems to hold; a stream restores it.
+      // If the frame states its size, that leaves too little room for what it seems to hold; a stream
+      // restores it.
       ASSERT_EQ(loaded[0].has_value(), !content_bytes) << cut;
       if (loaded[0]) {
         ASSERT_EQ(*loaded[0], content);
@@ -237,7 +238,7 @@ TEST(FrameGroups, BlocksMayBeOfAnySize) {
   }
 }
 
-// Among LZ4's files, and cut anywhere.
+// Also among files of LZ4, and cut anywhere.
 TEST(FrameGroups, BgzfIsLoadedBlockByBlock) {
   const Bytes text = testing::wordy_bytes(200'000), zeros(300'000);
   const Bytes odd = joined(
@@ -267,11 +268,11 @@ TEST(FrameGroups, LeavesToStreamsWhatIsNoWholeBgzf) {
   std::vector<Bytes> files{joined({good, testing::gzip_member(text)}),
                            Bytes(good.begin(), good.end() - static_cast<std::ptrdiff_t>(marker.size())),
                            joined({good, Bytes(3)}), joined({good, testing::bytes_of("more")}),
-                           // What a member says of its size, and its checksum.
+                           // A wrong size or checksum in a member.
                            joined({testing::changed_at(member, member.size() - 4), marker}),
                            joined({testing::changed_at(member, member.size() - 8), marker}),
                            joined({testing::changed_at(member, member.size() - 1), marker}),
-                           // More than so little data can be.
+                           // More than so little data can have.
                            joined({testing::changed_at(member, member.size() - 2), marker})};
   for (std::size_t bytes = 1; bytes < good.size(); bytes += bytes < 100 ? 1 : 1009)
     files.push_back(Bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(bytes)));
@@ -283,7 +284,7 @@ TEST(FrameGroups, LeavesToStreamsWhatIsNoWholeBgzf) {
   EXPECT_TRUE(*loaded.back() == text);
 }
 
-// A file that is one short member of gzip is a block, whatever its header says.
+// A file with one short gzip member counts as a block, whatever its header has.
 TEST(FrameGroups, ShortStreamsAreLoadedAsBlocks) {
   const Bytes text = testing::wordy_bytes(30'000), noise = testing::random_bytes(1 << 20);
   const testing::GzipFields all{.extra = testing::bytes_of("abcd"),
@@ -321,8 +322,8 @@ TEST(FrameGroups, LeavesToStreamsWhatIsNoShortStream) {
                            joined({empty, Bytes(8)}),
                            joined({good, testing::bgzf_file(text)}),
                            joined({good, testing::bytes_of("more")}),
-                           testing::changed_at(good, 10),                // the header's checksum
-                           testing::changed_at(good, good.size() - 8),   // the content's
+                           testing::changed_at(good, 10),                // checksum of the header
+                           testing::changed_at(good, good.size() - 8),   // checksum of the content
                            testing::changed_at(good, good.size() - 4),   // its size
                            testing::changed_at(good, good.size() - 1),   // more than it can be
                            testing::changed_at(good, good.size() / 2)};  // the data
@@ -335,7 +336,7 @@ TEST(FrameGroups, LeavesToStreamsWhatIsNoShortStream) {
       EXPECT_FALSE(loaded[i]) << i << " in pieces of " << cut;
     ASSERT_TRUE(loaded.back() && *loaded.back() == text);
   }
-  // Of a long one no more is read than its header.
+  // Of a long file, only the header is read.
   const std::vector<std::uint64_t> sizes{std::uint64_t{1} << 30};
   const FilePiecePlan plan = plan_pieces(sizes, {4096, 1, 4096, 1});
   GroupPlanner planner(plan, sizes, true);
@@ -367,10 +368,10 @@ TEST(FrameGroups, LeavesToStreamsWhatIsNotPlain) {
   wrong[good.size() / 2] ^= std::byte{4};  // in a block
   files.push_back(wrong);
   wrong = good;
-  wrong[14] ^= std::byte{4};  // the header's checksum
+  wrong[14] ^= std::byte{4};  // checksum of the header
   files.push_back(wrong);
   files.push_back(good);
-  // Linked blocks, a dictionary, a legacy frame: before anything is restored.
+  // Linked blocks, a dictionary and a legacy frame are refused before anything is restored.
   const std::vector<std::uint64_t> sizes{files[0].size(), files[1].size(), files[2].size()};
   const FilePiecePlan plan = plan_pieces(sizes, {1 << 20, 1, 1 << 20, 1});
   GroupPlanner planner(plan, sizes, true);
@@ -381,10 +382,10 @@ TEST(FrameGroups, LeavesToStreamsWhatIsNotPlain) {
   for (const std::size_t piece_bytes : {50'000u, 10'000'000u}) {
     const auto loaded = load(files, {piece_bytes, 2, 4 * piece_bytes, 4});
     for (std::size_t i = 0; i + 1 < files.size(); ++i) EXPECT_FALSE(loaded[i]) << i;
-    ASSERT_TRUE(loaded.back());  // not led astray by its neighbours
+    ASSERT_TRUE(loaded.back());  // its neighbours do not affect it
     EXPECT_EQ(*loaded.back(), text);
   }
-  // A linked frame of one block needs no other one.
+  // A linked frame with one block does not depend on others.
   const Bytes little(text.begin(), text.begin() + 1000);
   linked.content_bytes = little.size();
   EXPECT_EQ(load({compress(little, linked)}, {100, 1, 100, 1})[0], little);
@@ -411,7 +412,7 @@ TEST(FrameGroups, HostileSizesDecideNothing) {
     EXPECT_FALSE(load({file}, {1 << 20, 1, 1 << 20, 1})[0]) << promised;
   }
 
-  // Rooms without a size: what blocks can become, not what the frame allows them.
+  // Without a size, rooms are what blocks can restore to, not what the frame allows.
   header.content_bytes.reset();
   header.block_checksums = false;
   Bytes tiny = write_lz4_frame_header(header);
@@ -426,7 +427,7 @@ TEST(FrameGroups, HostileSizesDecideNothing) {
   EXPECT_EQ(planner.file(0).content_end(), 255'000u);
   EXPECT_EQ(load({tiny}, {1 << 20, 1, 1 << 20, 1})[0], Bytes{});
 
-  // More of them than such a file should have.
+  // More blocks than such a file should have.
   tiny.resize(tiny.size() - 4);
   for (int i = 0; i < 100; ++i) tiny.insert(tiny.end(), block.begin(), block.end());
   tiny.resize(tiny.size() + 4);
@@ -450,7 +451,7 @@ TEST(FrameGroups, RealFilesAtAnyBlockSize) {
   }
 }
 
-// The blocks of batches, one behind the other, are the frame's.
+// The blocks of batches, one after the other, must be those of the frame.
 TEST(FrameBatches, MakeTheFrameOfTheWhole) {
   constexpr std::uint64_t kBlock = 64 << 10, kUnsplit = 60 << 10;
   const Bytes text = testing::wordy_bytes(5 * kBlock);

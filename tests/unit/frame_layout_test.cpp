@@ -1,5 +1,5 @@
-// How our frames lay their content out, and that readers find what stands behind them: above all the `lz4` tool of
-// version 1.9.4, which takes 4 bytes too many where the last byte does not stand apart.
+// The layout of our frames. Readers must find what follows a frame; above all the `lz4` tool of version
+// 1.9.4, which takes 4 bytes too many unless the last byte is apart.
 #include <gtest/gtest.h>
 #include <lz4.h>
 
@@ -45,7 +45,7 @@ TEST(Lz4FrameLayout, IsTheWholeContentInFullBlocks) {
         }
 }
 
-// Around the ends of blocks: of none to three full ones.
+// Sizes around the ends of up to three full blocks.
 std::vector<std::size_t> telling_sizes(std::size_t block_bytes) {
   std::vector<std::size_t> sizes{0, 1, 1000, kMostUnsplitBytes, kMostUnsplitBytes + 1};
   for (std::size_t blocks = 1; blocks <= 3; ++blocks)
@@ -53,7 +53,7 @@ std::vector<std::size_t> telling_sizes(std::size_t block_bytes) {
   return sizes;
 }
 
-// A little of what does not shrink, so that blocks are neither tiny nor stored.
+// Contains some noise, so that blocks are neither tiny nor stored.
 Bytes content_of(std::size_t bytes) {
   Bytes content = wordy_bytes(bytes, 3);
   const Bytes noise = random_bytes(bytes / 3, 5);
@@ -136,7 +136,7 @@ TEST_P(WaysToWrite, FramesAreLeftWhereTheyEnd) {
       EXPECT_EQ(frames[0].block_count, layout.block_count()) << bytes;
       EXPECT_EQ(frames[0].content_bytes, bytes);
     }
-    // Whether the size is known shows in the header alone.
+    // Whether the size is known may only change the header.
     const auto behind_header = [](const Bytes& data, std::size_t header_bytes) {
       return Bytes(data.begin() + static_cast<std::ptrdiff_t>(header_bytes), data.end());
     };
@@ -145,8 +145,7 @@ TEST_P(WaysToWrite, FramesAreLeftWhereTheyEnd) {
   }
 }
 
-// What the last byte stands apart for: where this fails, liblz4 is a version that needs it no more, which harms
-// nothing.
+// Why the last byte is apart. If this fails, liblz4 is a version that no longer needs it, which does no harm.
 TEST(LastByteApart, IsWhatLiblz4Needs) {
   if (LZ4_versionNumber() != 10904) GTEST_SKIP() << "skipped: this is not liblz4 1.9.4";
   LZ4F_preferences_t preferences{};
@@ -158,13 +157,13 @@ TEST(LastByteApart, IsWhatLiblz4Needs) {
   EXPECT_NE(lz4f_restore_as_asked(frame + other), content + content);
   preferences.frameInfo.contentChecksumFlag = LZ4F_contentChecksumEnabled;
   EXPECT_EQ(lz4f_restore_as_asked(lz4f_compress(content, preferences) + other), content + content);
-  // The largest frame that goes without: it does not fit into one block much longer.
+  // The largest frame without it: a much longer one does not fit into one block.
   const Bytes noise = random_bytes(kMostUnsplitBytes - 100) + equal_bytes(100);
   EXPECT_EQ(frames_of(compress(noise))[0].block_count, 1u);
   EXPECT_EQ(lz4f_restore_as_asked(compress(noise) + other), noise + content);
 }
 
-// However a stream is cut into pieces and batches, and whatever memory it has: one layout.
+// The layout must not depend on pieces, batches or memory.
 TEST(LastByteApart, IsHeldBackByStreams) {
   for (const bool linked : {false, true})
     for (const std::size_t bytes : telling_sizes(64 * kKB)) {

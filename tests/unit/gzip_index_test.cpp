@@ -1,4 +1,5 @@
-// Indexes of gzip files: that zlib restores from every point, that ranges from points equal the content, and what damaged indexes do.
+// Indexes of gzip files: zlib must restore from every point, ranges from points must equal the content, and
+// damaged indexes must be refused or harmless.
 #include "format/gzip_index.hpp"
 
 #include <gtest/gtest.h>
@@ -49,7 +50,7 @@ std::optional<GzipPoint> nearest(const Bytes& index, std::uint64_t file_bytes, s
   return reader ? reader->nearest(content_at) : std::nullopt;
 }
 
-// What zlib makes of the file from a point on, to the end of the member.
+// Restores the file with zlib from a point to the end of the member.
 Bytes restored_by_zlib(const Bytes& file, const GzipPoint& point, std::size_t most_bytes) {
   z_stream stream{};
   EXPECT_EQ(inflateInit2(&stream, -MAX_WBITS), Z_OK);
@@ -128,7 +129,7 @@ TEST(GzipIndex, IsReadAsItWasWritten) {
   EXPECT_FALSE(nearest(index, made.file.size() + 1, 0)) << "another file's index";
 }
 
-// Without the byte that says whether a point has a window, which all have but the first.
+// Version 0 lacks the byte that says whether a point has a window: all points but the first have one.
 TEST(GzipIndex, VersionZeroIsRead) {
   const Bytes content = wordy_bytes(300'000);
   const Indexed made = indexed(gzip_member(content), content);
@@ -157,7 +158,7 @@ TEST(GzipIndex, PointsAreBoundedInNumber) {
   EXPECT_LE(few.index.points().size(), 8);
   EXPECT_GE(few.index.points().size(), 4);
   EXPECT_EQ(few.index.points().front().content_at, 0);
-  // The distance stays nearly even.
+  // The points stay almost evenly spaced.
   for (std::size_t i = 1; i < few.index.points().size(); ++i)
     EXPECT_LT(few.index.points()[i].content_at - few.index.points()[i - 1].content_at, content.size() / 2);
   for (const GzipPoint& point : few.index.points())
@@ -216,7 +217,8 @@ TEST(GzipIndex, DamagedFilesHaveNone) {
   EXPECT_EQ(verdict(bgzf_file(content)), Status::kUnsupportedFeature);
 }
 
-// An index that is cut or changed gives a point that stands in it or none; a changed point gives other bytes or an error.
+// An index that is cut or changed must give one of its points, or none. A changed point must give other bytes
+// or an error.
 TEST(GzipIndex, DamagedIndexes) {
   const Bytes content = wordy_bytes(200'000);
   const Indexed made = indexed(gzip_member(content), content, 30'000);
@@ -246,7 +248,7 @@ TEST(GzipIndex, DamagedIndexes) {
   EXPECT_GT(found_count, 1000);
 }
 
-// The library's ranges by an index: made by one thread and by several, of one member and of many.
+// The library's ranges with an index, made by one thread and by several, of one member and of many.
 TEST_WITH_THREADS(GzipIndex, RangesOfTheLibrary) {
   const Bytes first = mixed_bytes(9'000'000), second = wordy_bytes(3'000'000, 5);
   for (const Bytes& file : {gzip_member(first) + gzip_member(second),
@@ -284,7 +286,7 @@ TEST(GzipIndex, RangesBesideDamage) {
   const std::vector<std::byte> index = make_index(file, options);
   options.index = index;
   Bytes damaged = file;
-  // In the middle of the second part of three.
+  // In the middle of the second of three parts.
   for (std::size_t i = 0; i < 100'000; ++i) damaged[file.size() * 6 / 9 + i] = std::byte{0xFF};
   const auto found =
       restore_ranges(damaged,
@@ -310,7 +312,7 @@ TEST(GzipIndex, RangesBesideDamage) {
   EXPECT_EQ(refused(part(file, 0, file.size() - 1), index), Status::kInvalidOption) << "of another file";
   EXPECT_EQ(refused(file, std::span(index).first(40)), Status::kInvalidOption) << "cut";
   EXPECT_EQ(refused(bytes_of("no gzip"), index), Status::kInvalidOption);
-  // One whose last windows are missing serves the parts before them.
+  // An index without its last windows still serves the parts before them.
   RestoreOptions cut;
   cut.index = std::span(index).first(index.size() - 1);
   const auto some = restore_ranges(file, std::vector<ContentBytes>{{0, 5}, {8'900'000, 9'000'000}}, cut);

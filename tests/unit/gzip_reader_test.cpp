@@ -1,5 +1,5 @@
-// Files of gzip, BGZF and zlib, and raw DEFLATE, through the streams of the library: what is read, what is refused and why, and what zlib
-// says of the same bytes.
+// Files of gzip, BGZF and zlib, and raw DEFLATE, through the streams of the library: what is read, what is
+// refused and why, and what zlib says of the same bytes.
 #include "format/deflate/frame/gzip_reader.hpp"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ Restored restored(const Bytes& file, const RestoreOptions& options = reading()) 
   return result;
 }
 
-// Also piece by piece, with one thread, by the reference, and listed.
+// Restores whole and piece by piece, with one thread, with the reference, and lists the file.
 void require_content(const Bytes& file, const Bytes& content, bool with_garbage = false) {
   for (const char* backend : {"cpu", "reference"}) {
     const Restored result = restored(file, reading(backend));
@@ -84,7 +84,7 @@ TEST_WITH_THREADS(Gzip, MembersOfEveryKindAreRestored) {
   all.name = "a name";
   all.comment = "a comment, with \xE9";
   all.header_checksum = true;
-  all.flags = 1;  // text, which says nothing to us
+  all.flags = 1;  // "text", which has no meaning for us
   require_content(gzip_member(two, all) + gzip_member(two), two + two);
   GzipFields no_extra;
   no_extra.extra = Bytes();
@@ -103,18 +103,18 @@ TEST_WITH_THREADS(Gzip, BgzfIsFramesOfBlocks) {
   EXPECT_EQ(restored(file).report.block_count, 14u);
   EXPECT_FALSE(restored(file).report.end_missing);
   require_content(bgzf_marker(), {});
-  // One behind the other, with ordinary members between them.
+  // Consecutive files, with ordinary members between them.
   const Bytes small = bgzf_file(copied_bytes(100, 2));
   const Bytes many = file + small + bgzf_marker() + gzip_member(content) + small + gzip_member({});
   require_content(many, content + copied_bytes(100, 2) + content + copied_bytes(100, 2));
   EXPECT_EQ(restored(many).report.frame_count, 6u);
-  // Other subfields stand beside BC; the largest member.
+  // Other subfields beside BC; the largest member.
   const Bytes beside = bytes_of("XY") + le(2, 2) + le(7, 2);
   require_content(
       bgzf_member(content.size() > 65'536 ? random_bytes(65'000) : content, beside) + bgzf_marker(),
       random_bytes(65'000));
   require_content(bgzf_member(equal_bytes(65'536)) + bgzf_marker(), equal_bytes(65'536));
-  // Where BC says less than the header has, it says nothing.
+  // If BC says less than the size of the header, it is ignored.
   GzipFields wrong;
   wrong.extra = bytes_of("BC") + le(2, 2) + le(20, 2);
   require_content(gzip_member(content, wrong), content);
@@ -148,7 +148,7 @@ TEST(Gzip, ZerosBehindTheLastMemberAreIgnoredAndGarbageIsTold) {
     require_content(member + Bytes(zeros), content);
     require_content(bgzf_file(content) + Bytes(zeros), content);
     EXPECT_EQ(restored(member + Bytes(zeros) + bytes_of("x")).report.trailing_garbage_at, member.size());
-    // As gzip has it, what follows zeros is no member.
+    // As in gzip, what follows zeros is not read as a member.
     EXPECT_EQ(restored(member + Bytes(zeros) + member).report.trailing_garbage_at, member.size());
   }
   for (const char* garbage : {"x", "xyz", "garbage", "\x1F"}) {
@@ -182,7 +182,7 @@ TEST(Gzip, WhatIsWrongIsToldWithItsPlace) {
   struct Case {
     Bytes second;
     Status status;
-    bool kept;  // its content stands before the error
+    bool kept;  // whether content before the error is kept
   };
   for (const Case& one :
        {Case{gzip_member(content, reserved), Status::kUnsupportedFeature, false},
@@ -209,7 +209,7 @@ TEST(Gzip, WhatIsWrongIsToldWithItsPlace) {
   EXPECT_NE(restored(damaged).message.find("a block has the reserved type"), std::string::npos);
   EXPECT_EQ(restored({}).status, Status::kTruncated);
   EXPECT_EQ(restored(bytes_of("\x1F\x8C hello")).status, Status::kUnknownFormat);
-  // Header checksums are not looked at where none is to be.
+  // The checksum of the header is not verified if that is switched off.
   RestoreOptions unchecked = reading();
   unchecked.verify_checksums = false;
   EXPECT_EQ(restored(bad_header, unchecked).status, Status::kOk);
@@ -239,7 +239,7 @@ TEST(Gzip, EveryTruncatedFileIsTold) {
   }
 }
 
-// zlib's inflate reads one member; what follows a flipped bit may be none.
+// zlib's inflate reads one member; after a flipped bit, what follows may not be one.
 TEST(Gzip, EveryFlippedBitHasZlibsVerdict) {
   GzipFields all;
   all.extra = bytes_of("XY") + le(3, 2) + bytes_of("abc");
@@ -258,7 +258,7 @@ TEST(Gzip, EveryFlippedBitHasZlibsVerdict) {
       if (is_whole) {
         EXPECT_EQ(result.content, expected.content);
       }
-      // BGZF gives no way for a flipped bit to stay unseen but in the header.
+      // In BGZF, only flipped bits of the header can go unnoticed.
       if (bit < 16) {
         EXPECT_NE(result.status, Status::kOk);
       }
@@ -379,7 +379,8 @@ TEST(Bgzf, ContentBetweenMembersIsMeasured) {
   EXPECT_THROW(bgzf_content_bytes(source, file.size() + 1), Error);
 }
 
-// Short files of one member: all in one call, each with the content that a stream restores. What is more than that, or damaged, is left to streams.
+// Short files of one member are restored in one call, each with the content that a stream restores. Longer
+// and damaged ones are left to streams.
 TEST(Gzip, ShortFilesAreRestoredTogether) {
   const Bytes content = wordy_bytes(40'000);
   GzipFields all;

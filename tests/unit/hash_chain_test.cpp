@@ -39,7 +39,7 @@ TEST(HashChain, EqualsItsDefinitionForEveryParameter) {
     for (const std::uint32_t depth : {1u, 4u, 8u, 16u, 64u})
       for (const std::uint32_t cap_bytes : {4u, 5u, 64u, 65535u})
         for (const unsigned hash_bits :
-             {8u, 16u})  // 8: most candidates are there by chance, and count toward depth
+             {8u, 16u})  // with 8, most candidates are there by chance, and count toward depth
           for (const std::uint32_t window_bytes : {1u, 100u, 65535u})
             for (const bool stitch : {false, true}) {
               const HashChainParameters parameters{hash_bits,    depth,  cap_bytes,
@@ -96,12 +96,12 @@ TEST(HashWidth, IsMoreThanFourBytesInBlocksWithFewValues) {
   EXPECT_EQ(width(wordy_bytes(100'000)), 4u);
   EXPECT_EQ(width(Bytes(100'000, std::byte{0})), 4u);
   EXPECT_EQ(width(runs_bytes(100'000, 1)), 4u);
-  // Few values, but most words are one: a page of zeros with four letters on a third of it.
+  // Few values, but most words are the same: a page of zeros, with four letters on a third of it.
   EXPECT_EQ(width(Bytes(70'000, std::byte{0}) + random_bytes(30'000, 1, 4)), 4u);
   // Four letters, but not at the beginning, or not everywhere.
   EXPECT_EQ(width(Bytes(3000, std::byte{0}) + random_bytes(100'000, 1, 4)), 7u);
   EXPECT_EQ(width(random_bytes(80'000, 1, 4) + wordy_bytes(20'000)), 4u);
-  // In lines, as FASTA has them.
+  // In lines, as in FASTA.
   Bytes lines = random_bytes(100'000, 1, 4);
   for (std::size_t i = 70; i < lines.size(); i += 71) lines[i] = std::byte{10};
   EXPECT_EQ(width(lines), 7u);
@@ -126,17 +126,17 @@ TEST(HashWidth, ThresholdsAreExact) {
   EXPECT_FALSE(are_few_values(481, 1000));
   EXPECT_TRUE(are_few_values(64, 327'680));
   EXPECT_FALSE(are_few_values(64, 327'681));
-  // Products that 32 bits hold only just.
+  // Products that just fit into 32 bits.
   EXPECT_FALSE(are_few_values(480, 4096 * 4095 / 2));
 
-  // Blocks on either side. Of sixteen runs each is one stretch of the sample.
+  // Blocks on either side. With sixteen runs, each is one stretch of the sample.
   for (const std::size_t values : {15, 16}) {
     Bytes runs;
     for (std::size_t stretch = 0; stretch < 16; ++stretch)
       runs.insert(runs.end(), 512, static_cast<std::byte>(stretch % values));
     EXPECT_EQ(has_few_values(runs), values == 16) << values;
   }
-  // How many of each kind have few values: some, not all.
+  // Counts how many of each kind have few values: it must be some, but not all.
   const HashChainParameters parameters{.few_values_hash_bytes = 7};
   std::size_t fifth = 0, behind_zeros = 0;
   for (const FinderCase& one : few_values_cases()) {
@@ -169,7 +169,7 @@ TEST(HashChain, LengthsBeyondARecordSaturate) {
         << i;
 }
 
-// Sixteen-bit heads would confuse the two.
+// Heads of 16 bits would confuse the two.
 TEST(HashChain, TheWindowEndsAt65535) {
   for (const std::size_t distance : {std::size_t{65535}, std::size_t{65536}}) {
     Bytes bytes = random_bytes(distance + 64, 5);
@@ -183,7 +183,7 @@ TEST(HashChain, TheWindowEndsAt65535) {
   }
 }
 
-// The case that the stitch is for: at the repeat's first byte the nearest occurrences of four bytes are
+// The purpose of the stitch: at the first byte of the repeat, the nearest occurrences of its four bytes are
 // others.
 TEST(HashChain, TheStitchCarriesALongMatchBackToItsBeginning) {
   Bytes bytes;

@@ -33,8 +33,8 @@ TEST(HashPairs, EqualsItsDefinitionForEveryTable) {
     }
 }
 
-// "abcdefgh" stands at 0 and again at an odd position, where nobody but odd positions could find it: offsets to even
-// positions are even from even ones. In the row of its own first occurrence an odd position sees nothing.
+// "abcdefgh" is at 0, and again at an odd position, where only odd positions can find it: offsets from even
+// positions to even ones are even. An odd position finds nothing in its own row.
 TEST(HashPairs, OddPositionsFindWhatEvenOnesCannotAndOnlyBehindTheirRow) {
   for (const std::size_t repeat : {33u, 65u}) {
     Bytes bytes = random_bytes(200, 9);
@@ -47,7 +47,7 @@ TEST(HashPairs, OddPositionsFindWhatEvenOnesCannotAndOnlyBehindTheirRow) {
   }
 }
 
-// Of a long match's inside only what reaches out of it is kept.
+// Within a long match, only matches that end after it are kept.
 TEST(HashPairs, LeavesOutLongMatchesThatAreCovered) {
   const Bytes period = periodic_bytes(4096, 100);
   const MatchRecords records = find_hash_pairs({period, 0}, {});

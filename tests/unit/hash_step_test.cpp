@@ -29,7 +29,7 @@ TEST(HashStep, EqualsItsDefinitionForEveryParameter) {
                                {"runs", runs_bytes(3000, 3)},
                                {"period 100", periodic_bytes(3000, 100)}};
   for (const Shape& shape : shapes) {
-    const FinderInput input{shape.bytes, 501};  // no multiple of a group
+    const FinderInput input{shape.bytes, 501};  // not a multiple of a group
     for (const std::uint32_t group_positions : {1u, 32u, 100u, 10'000u})
       for (const std::uint32_t cap_bytes : {4u, 5u, 64u, 65535u})
         for (const unsigned hash_bits : {8u, 16u})
@@ -53,7 +53,7 @@ TEST(HashStep, GivesTrueMatchesOnLargeBlocksWithHistory) {
     }
 }
 
-// The table holds no position of the group itself, so within one group only the near offsets are found.
+// The table has no position of the current group, so within a group only near offsets are found.
 TEST(HashStep, APositionDoesNotSeeItsOwnGroupThroughTheTable) {
   const auto length_at_second_period = [](std::size_t period) {
     const Bytes bytes = periodic_bytes(64, period);

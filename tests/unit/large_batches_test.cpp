@@ -1,5 +1,5 @@
-// The way of engines with a device: batches of many megabytes in memory of the engine's, read and written by many threads,
-// whose outputs the engine moves together. Here an engine on the processor goes it.
+// Batches of many megabytes in the engine's memory, as for a device: many threads read and write them, and
+// the engine moves their outputs together. Here the engine runs on the processor.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class LargeBatchEngine : public BlockEngine {
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override {
     inner_->compress(tasks, parameters);
     if (!parameters.movable_outputs) return;
-    if (fails) {  // with outputs that are anywhere by then
+    if (fails) {  // by then, the outputs may be anywhere
       for (BlockTask& task : tasks) task.output = {tasks[0].output.data(), task.output.size()};
       throw Error(Status::kDeviceFault, "injected");
     }
@@ -84,7 +84,7 @@ class CountingSink : public Sink {
   int parallel_writes = 0;
 };
 
-// Gives other bytes, or fewer, once it is read in large pieces.
+// Returns other bytes, or fewer, once it is read in large pieces.
 class ChangingSource : public MemorySource {
  public:
   ChangingSource(std::span<const std::byte> seen, std::span<const std::byte> later)
@@ -107,7 +107,7 @@ class ChangingSource : public MemorySource {
   }
 
  private:
-  static constexpr std::size_t kBlockBytes = std::size_t{64} << 10;  // as the frames have
+  static constexpr std::size_t kBlockBytes = std::size_t{64} << 10;  // as in the frames
 
   std::span<const std::byte> later_;
   std::size_t at_ = 0;
@@ -118,12 +118,12 @@ class LargeBatches : public ::testing::Test {
  protected:
   static void SetUpTestSuite() { BackendRegistry::instance().add(std::make_unique<LargeBatchBackend>()); }
 
-  // Pieces of it repeat, farther apart than a match reaches: so much that is new takes long to make.
+  // Its parts repeat, farther apart than a match reaches, since so much new content would take long to make.
   static Bytes content() {
     const Bytes words = wordy_bytes(3'000'000);
     Bytes bytes;
     while (bytes.size() < 30'000'000) bytes.insert(bytes.end(), words.begin(), words.end());
-    const Bytes noise = periodic_bytes(13'000'000, 1'000'003);  // blocks that are stored, among others
+    const Bytes noise = periodic_bytes(13'000'000, 1'000'003);  // some blocks are stored
     std::ranges::copy(noise, bytes.begin() + 14'000'000);
     return bytes;
   }
@@ -238,7 +238,7 @@ TEST_F_WITH_THREADS(LargeBatches, DamageIsToldAsInSmallOnes) {
   }
 }
 
-// What was seen ahead is not what is read: the file ends early, or has other blocks.
+// The file is not what was seen ahead: it ends early, or has other blocks.
 TEST_F_WITH_THREADS(LargeBatches, ASourceThatChangesIsReadAsItIsThen) {
   const Bytes text = content();
   const Bytes frame = written(text, writing("cpu", 64 << 10));
@@ -273,10 +273,10 @@ class CountingSource : public MemorySource {
   int parallel_reads = 0;
 };
 
-// Members are read ahead from wherever a reader of gzip stands: behind a header that it has taken, too.
+// Members are read ahead from any place of the reader, even after a header that it has taken.
 TEST_F_WITH_THREADS(LargeBatches, BgzfIsReadInLargePieces) {
   const Bytes noise = random_bytes(20'000'000), words = wordy_bytes(1'000'000);
-  // Blocks are a little smaller than their rooms, and what is read ahead is to be a large piece.
+  // Blocks are a little smaller than their rooms, and what is read ahead must be a large piece.
   batch_bytes = std::size_t{9} << 20;
   CompressOptions options = writing("cpu", 0);
   options.level = 1;

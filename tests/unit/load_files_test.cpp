@@ -1,4 +1,4 @@
-// Many files in one buffer: contents and order, and every way in which a file is left out.
+// Many files in one buffer: contents and order, and every reason for leaving a file out.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -100,8 +100,8 @@ TEST_F(LoadFiles, NothingIsNothing) {
   EXPECT_TRUE(files.bytes().empty());
 }
 
-// A file that has become longer or shorter since its size was asked for. (That it happens between the two is hardly to be had
-// from outside: the test below may never see it.)
+// A file that became longer or shorter after its size was queried. (The test below can hardly force this from
+// outside, and may never see it.)
 TEST_F(LoadFiles, ContentsOfAnotherSizeAreNotTaken) {
   const std::string name = write("f", std::string(1000, 'x'));
   const auto read_as = [&](std::size_t bytes) -> std::optional<SkippedFile::Why> {
@@ -119,8 +119,8 @@ TEST_F(LoadFiles, ContentsOfAnotherSizeAreNotTaken) {
   EXPECT_EQ(read_as(1001), SkippedFile::Why::kChanged);
 }
 
-// A file of 0 bytes by its status that has contents all the same cannot be told from one that grows; one that is
-// appended to all the time is left out, or whole as it was at some moment.
+// A file with contents although its size is 0 cannot be told from one that grows. A file that is appended to
+// all the time is left out, or loaded as it was at some moment.
 TEST_F_WITH_THREADS(LoadFiles, FilesThatChangeAreWholeOrLeftOut) {
   std::vector<std::string> paths;
   for (int i = 0; i < 50; ++i) {

@@ -1,5 +1,5 @@
-// The LZ4 part of the batch interface as far as it goes without a device, and the walk from block to block of a frame,
-// which a device makes with the same code.
+// The LZ4 part of the batch interface as far as it works without a device, and the walk from block to block
+// of a frame, which devices do with the same code.
 #include <gtest/gtest.h>
 #include <lz4.h>
 
@@ -36,7 +36,7 @@ TEST(Lz4Batch, HeadersAreReadOnTheHost) {
   EXPECT_EQ(header.content_checksum, 0);
   EXPECT_EQ(header.content_bytes_known, 1);
   EXPECT_EQ(header.content_bytes, text.size());
-  EXPECT_EQ(header.max_block_count, 17u);  // the last byte stands apart
+  EXPECT_EQ(header.max_block_count, 17u);  // the last byte is apart
   EXPECT_EQ(header.header_bytes, 15u);
 
   options.linked_blocks = true;
@@ -204,7 +204,7 @@ struct Walk {
 Walk walk(const Bytes& frame, std::size_t frame_bytes, std::uint32_t max_blocks) {
   hemstitch_lz4_frame header{};
   EXPECT_EQ(hemstitch_lz4_frame_read_header(frame.data(), frame.size(), &header), HEMSTITCH_OK);
-  // A copy of exactly these bytes: a sanitizer sees what is read behind them.
+  // A copy of exactly these bytes, so that a sanitizer sees reads beyond them.
   const Bytes given(frame.begin(), frame.begin() + static_cast<std::ptrdiff_t>(frame_bytes));
   Walk walk;
   walk.end = walk_lz4_frame(given.data(), given.size(), header.header_bytes, header.block_bytes,
@@ -225,7 +225,7 @@ TEST(Lz4FrameWalk, FindsEveryBlock) {
     const Bytes frame = compress(text, options);
     const Walk walked = walk(frame, frame.size(), 100);
     EXPECT_EQ(walked.end.status, Status::kOk);
-    const std::uint32_t count = checksums ? 12 : 11;  // the last byte stands apart
+    const std::uint32_t count = checksums ? 12 : 11;  // the last byte is apart
     EXPECT_EQ(walked.end.block_count, count);
     ASSERT_EQ(walked.blocks.size(), count);
     std::size_t stored = 0;
@@ -256,7 +256,7 @@ TEST(Lz4FrameWalk, ABlockAboveTheBlockSizeIsCorrupt) {
   CompressOptions options;
   options.block_bytes = 64 << 10;
   Bytes frame = compress(wordy_bytes(200'000), options);
-  store_le32(frame.data() + 15, (64 << 10) + 1);  // behind a header that names the content's size
+  store_le32(frame.data() + 15, (64 << 10) + 1);  // after a header with the size of the content
   EXPECT_EQ(walk(frame, frame.size(), 100).end.status, Status::kCorruptBlock);
 }
 

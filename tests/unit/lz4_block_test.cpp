@@ -1,4 +1,4 @@
-// LZ4 blocks as the twins write them: every level, restored by liblz4 and by our own decoder.
+// LZ4 blocks from the twins: every level, restored by liblz4 and by our own decoder.
 #include <gtest/gtest.h>
 #include <lz4.h>
 
@@ -27,10 +27,10 @@ Bytes compressed(const FinderInput& input, int level, std::size_t frame_block_by
   return output;
 }
 
-// Nothing when liblz4 refuses the block.
+// Returns nothing if liblz4 refuses the block.
 std::optional<Bytes> restored_by_liblz4(std::span<const std::byte> block, std::span<const std::byte> history,
                                         std::size_t room) {
-  Bytes output(room + 1);  // never empty, so that there is an address to give
+  Bytes output(room + 1);  // never empty, so that there is an address
   const int count = LZ4_decompress_safe_usingDict(
       reinterpret_cast<const char*>(block.data()), reinterpret_cast<char*>(output.data()),
       static_cast<int>(block.size()), static_cast<int>(room), reinterpret_cast<const char*>(history.data()),
@@ -54,7 +54,7 @@ void expect_restored_by_both(const FinderInput& input, std::span<const std::byte
   ASSERT_TRUE(std::ranges::equal(ours, raw)) << what;
 }
 
-// Where the last match starts and ends, from the tokens alone.
+// Where the last match begins and ends, according to the tokens.
 struct LastMatch {
   std::size_t start = 0, end = 0;
 };
@@ -103,7 +103,7 @@ TEST(Lz4BlockTwins, HistoriesOfUpTo64KBAreUsedAndRestored) {
   for (const Shape& shape : shapes_of(140'000))
     for (const int level : kDistinctLevels)
       for (const std::size_t history : {1, 3, 4, 31, 1000, 65534, 65535, 65536}) {
-        // The longest is followed by more than a block that it could still serve.
+        // The longest history is followed by more than a block that matches could still reach from.
         const std::size_t block_bytes = history == 65536 ? shape.bytes.size() - history : 12'000;
         const FinderInput input{std::span(shape.bytes).first(history + block_bytes), history};
         expect_restored_by_both(

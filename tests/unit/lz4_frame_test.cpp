@@ -1,4 +1,4 @@
-// LZ4 frames, both ways against liblz4, and what damaged ones get.
+// LZ4 frames, compared with liblz4 in both directions, and damaged ones.
 #include "format/lz4/frame/lz4_frame.hpp"
 
 #include <gtest/gtest.h>
@@ -200,7 +200,8 @@ TEST(Lz4Frame, LegacyFramesEndWhereTheyMay) {
     store_le32(bytes.data(), value);
     return bytes;
   };
-  // An image of Linux ends in its content's size, which is a warning; so would any other last word be that is no block's size.
+  // An image of Linux ends with the size of its content, which gives a warning. So does any other last word
+  // that is not the size of a block.
   for (const Bytes& size : {word(static_cast<std::uint32_t>(content.size())), word(0xFFFFFFFF)}) {
     EXPECT_EQ(status_of_restoring(image + size), Status::kTrailingGarbage);
     const Bytes whole = image + size;
@@ -212,7 +213,7 @@ TEST(Lz4Frame, LegacyFramesEndWhereTheyMay) {
     MemorySource again(whole);
     EXPECT_EQ(index_frames(again).trailing_garbage_at, image.size());
   }
-  // With more behind it, it is a damaged size of a block: the second one's, or that of one behind the last.
+  // If more follows, the word is the damaged size of a block: of the second one, or of one after the last.
   const std::size_t second_at = 8 + load_le32(image.data() + 4);
   Bytes damaged = image;
   store_le32(damaged.data() + second_at, kMaxLegacyBlockDataBytes + 1);
@@ -384,8 +385,8 @@ TEST(Lz4Frame, ChecksumsAreVerifiedUnlessAskedNotTo) {
   EXPECT_EQ(restore(frame, unverified), content);
 }
 
-// One hundred thousand mutated frames without any checksum: each restores to something or is refused, and
-// neither reads nor writes outside of its buffers.
+// A hundred thousand mutated frames without checksums: each restores to something or is refused, and nothing
+// is accessed outside of its buffers.
 TEST(Lz4Frame, MutatedFramesAreRestoredOrRefused) {
   std::mt19937_64 random(3);
   std::vector<Bytes> frames;
@@ -398,7 +399,7 @@ TEST(Lz4Frame, MutatedFramesAreRestoredOrRefused) {
   RestoreOptions options;
   options.verify_checksums = false;
   options.threads = 1;
-  // AddressSanitizer poisons the buffers of every round, tens of megabytes where blocks have 4 MB.
+  // AddressSanitizer poisons the buffers in every round, which is tens of megabytes for blocks of 4 MB.
 #if defined(__SANITIZE_ADDRESS__)
   constexpr int kRounds = 3000;
 #else
@@ -410,8 +411,8 @@ TEST(Lz4Frame, MutatedFramesAreRestoredOrRefused) {
     GuardedBuffer buffer(frame, round % 2 ? Against::kUpperGuard : Against::kLowerGuard);
     const auto bytes = buffer.bytes();
     for (std::uint64_t changes = 1 + random() % 4; changes > 0; changes--) {
-      // the legacy header asks for 8 MB blocks: leave the magic alone most of the time, or every round tests
-      // that
+      // A legacy header needs blocks of 8 MB, so most changes spare the magic number; otherwise every round
+      // would test that.
       const std::size_t at = random() % 8 == 0 ? random() % bytes.size() : 4 + random() % (bytes.size() - 4);
       bytes[at] = static_cast<std::byte>(random());
     }

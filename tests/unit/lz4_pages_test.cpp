@@ -1,4 +1,4 @@
-// Pages by the twin, and the emission that devices share with it.
+// Pages from the twin, and the code for writing tokens that devices share with it.
 #include "format/lz4/pages/lz4_pages.hpp"
 
 #include <gtest/gtest.h>
@@ -75,7 +75,8 @@ TEST(Lz4Pages, RefusesEntriesThatNoPageHas) {
     EXPECT_EQ(status(size, kind, size, kPageBytes), Status::kCorruptBlock);
 }
 
-// put_lz4_head() and put_lz4_tail() against the encoder, over the lengths at which extension bytes come and go.
+// put_lz4_head() and put_lz4_tail() must write what the encoder writes, with lengths around those that need
+// another byte.
 TEST(Lz4Emission, WritesTheEncodersBytes) {
   constexpr std::uint32_t kCounts[] = {0, 1, 14, 15, 16, 269, 270, 271, 524, 525, 70'000};
   for (const std::uint32_t literals : kCounts)

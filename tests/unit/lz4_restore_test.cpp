@@ -1,5 +1,5 @@
-// The processor's LZ4 block decoder: what the reference decoder says, of sound, broken and crafted blocks, between
-// pages that cannot be touched; and offsets of 0, which liblz4 1.9.4 lets pass.
+// The processor's LZ4 block decoder: the verdict of the reference decoder for valid, damaged and crafted
+// blocks, between guard pages; and offsets of 0, which liblz4 1.9.4 accepts.
 #include "format/lz4/restore/lz4_restore.hpp"
 
 #include <gtest/gtest.h>
@@ -19,12 +19,12 @@
 namespace hemstitch::testing {
 namespace {
 
-// History and output in one piece, as linked blocks have them, or apart, as a dictionary is.
+// Whether history and output are one piece of memory, as in linked blocks, or apart, as with a dictionary.
 enum class History { kBefore, kApart };
 
 struct Outcome {
   Status status;
-  Bytes bytes;  // when the status is kOk
+  Bytes bytes;  // if the status is kOk
   bool operator==(const Outcome&) const = default;
 };
 
@@ -46,7 +46,7 @@ Outcome outcome_of(Decode decode, std::span<const std::byte> block, std::span<co
   return {Status::kOk, Bytes(restored.begin(), restored.end())};
 }
 
-// What the reference says, and the decoder with every place of buffers.
+// Returns the reference's outcome; the decoder must have the same, with every placement of the buffers.
 Outcome expect_the_references(std::span<const std::byte> block, std::span<const std::byte> history,
                               std::size_t room) {
   const Outcome expected =
@@ -82,20 +82,20 @@ TEST(Lz4Decoder, RestoresWhatLiblz4Writes) {
     expect_the_references(block, {}, shape.bytes.size() - 1);
     if (HasFailure()) FAIL() << shape.name;
   }
-  // A history that reaches further than offsets do.
+  // A history that is longer than offsets reach.
   const Bytes history = copied_bytes(70'000, 1),
               raw = Bytes(history.end() - 66'000, history.end()) + copied_bytes(5000, 2);
   EXPECT_EQ(expect_the_references(block_of(raw, 9, history), history, raw.size()).bytes, raw);
 }
 
-// All lengths of literals and of matches with all short offsets, far from the ends and close to them.
+// All lengths of literals and of matches, with all short offsets, far from the ends and close to them.
 TEST(Lz4Decoder, CopiesEveryLengthAndOffset) {
   const Bytes noise = random_bytes(400, 1);
   for (std::size_t offset = 1; offset <= 40; ++offset)
     for (const std::size_t literals : {0, 1, 13, 14, 15, 16, 17, 31, 32, 33, 64, 270})
       for (const std::size_t length : {4, 5, 15, 18, 19, 20, 31, 32, 33, 47, 48, 49, 273, 274, 275, 600})
         for (const std::size_t behind : {0, 5, 12, 40, 100}) {
-          // 40 literals to refer to, then the sequence, then literals.
+          // 40 literals as the source, then the sequence, then literals.
           Bytes block;
           const auto sequence = [&](std::size_t count, std::size_t match) {
             const auto nibble = [](std::size_t value) { return std::min<std::size_t>(value, 15); };
@@ -159,11 +159,11 @@ TEST(Lz4Decoder, SaysOfDamagedBlocksWhatTheReferenceSays) {
   EXPECT_GT(refused, 100);
 }
 
-// Crafted, with every checksum right: a match with an offset of 0, amid a block.
+// Crafted with correct checksums: a match with an offset of 0 within a block.
 TEST(Lz4Decoder, OffsetsOfZeroAreDamageOnEveryBackend) {
   const Bytes text = wordy_bytes(3000, 4);
   Bytes block = block_of(text, 9);
-  // The first offset of the block, found by its first token.
+  // The first offset of the block comes after its first token and literals.
   std::size_t at = 1, literals = static_cast<std::size_t>(block[0]) >> 4;
   if (literals == 15) literals += static_cast<std::size_t>(block[at++]);
   ASSERT_LT(literals, 270u);

@@ -1,4 +1,5 @@
-// The tables that tell where chains of LZ4 sequences leave a segment, against chains that are followed one by one.
+// The tables that say where chains of LZ4 sequences leave a segment, compared with chains that are followed
+// one by one.
 #include "format/lz4/block/lz4_segment.hpp"
 
 #include <gtest/gtest.h>

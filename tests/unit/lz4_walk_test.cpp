@@ -1,4 +1,4 @@
-// Walking an LZ4 block by many at once, against reading it from its beginning.
+// Many lanes walk over an LZ4 block together; compared with reading it from its beginning.
 #include "format/lz4/block/lz4_walk.hpp"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST(Lz4Walk, FindsTheSequencesBeforeAnyDamage) {
   for (int round = 0; round < 20'000; ++round) {
     const std::uint32_t alphabet = round % 3 == 0 ? 256 : round % 3 == 1 ? 40 : 3;
     Bytes block = testing::random_bytes(random() % 500, static_cast<std::uint32_t>(round), alphabet);
-    // Full nibbles and 255s, which hardly come by chance.
+    // Full nibbles and 255s, which are rare in random bytes.
     for (std::byte& byte : block)
       if (random() % 8 == 0) byte = std::byte{0xFF};
     expect_walked_together(testing::PaddedBlock(block, static_cast<std::uint8_t>(random())), 32,
@@ -63,7 +63,7 @@ TEST(Lz4Walk, StopsWhereverABlockIsCut) {
   }
 }
 
-// Sums must not run into each other where a stretch restores as much as it can.
+// Sums must not overflow into each other if a stretch restores to the largest size.
 TEST(Lz4Walk, AddsUpTheLargestSums) {
   Bytes chain(kLz4MostWalkedBytes, std::byte{255});
   chain[0] = std::byte{0x0F};

@@ -1,4 +1,4 @@
-// Ranges of files as memory. Files that are memory lie in /dev/shm.
+// Mapped ranges of files. Files in /dev/shm are memory.
 #include "files/mapped_range.hpp"
 
 #include <fcntl.h>
@@ -75,7 +75,7 @@ TEST_F(MappedRangeTest, NothingWhereItCannotBe) {
   EXPECT_FALSE(MappedRange::of(-1, 0, 10));
 }
 
-// More than there is room for: the file is as it was, and whoever writes to it is told why.
+// If there is no room for the range, the file stays as it was, and the writer learns why.
 TEST_F(MappedRangeTest, NothingWhereThereIsNoRoom) {
   const Descriptor file = memory_file();
   struct rlimit limit {};

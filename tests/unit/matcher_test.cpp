@@ -1,4 +1,4 @@
-// The public interface of match finding: what it accepts, what it gives.
+// The public interface of match finding: what it accepts and returns.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -107,8 +107,8 @@ TEST(LzssMatcher, AParseThatIsNoneIsRejected) {
 TEST(LzssMatcher, TheParseIsTheOneThatWasAskedFor) {
   EXPECT_EQ(parse_names(), (std::vector<std::string_view>{"greedy", "lazy", "optimal"}));
   EXPECT_EQ(LzssMatcher().parse(), Parse::kOptimal);
-  // At 11 "abc" repeats, at 12 "bcdefg" does: greedy takes the first and cuts the second, lazy waits for it. Where a match costs
-  // more than 6 literals, the cheapest way is none.
+  // "abc" repeats at 11, and "bcdefg" at 12: greedy takes the first match and cuts the second, lazy waits for
+  // the second. If a match costs more than 6 literals, the cheapest parse has no match.
   const std::string text = "abc1bcdefg2abcdefg3";
   const auto bytes = std::as_bytes(std::span(text));
   const FinderParameters parameters{.min_match_len = 3, .literal_cost = 9, .match_fixed_cost = 55};
@@ -150,7 +150,7 @@ TEST(LzssMatcher, WithoutCudaTheReasonIsGiven) {
   }
 }
 
-// Literals and matches in order give the input back, and where it repeats itself there are matches.
+// Literals and matches in order must restore the input, and repetitions must have matches.
 TEST(LzssMatcher, MatchesAndLiteralsRestoreTheInput) {
   for (const Finder finder :
        {Finder::kBruteForce, Finder::kLazyScan, Finder::kCoopStitch, Finder::kWindowIndex, Finder::kHashChain,
@@ -205,7 +205,7 @@ TEST(LzssMatcher, ARunIsOneLiteralAndMatches) {
 }
 
 TEST(LzssMatcher, CostsDecide) {
-  // One repetition of 5 bytes, 9 bits each: 45 bits of literals against a match.
+  // A repetition of 5 bytes: 45 bits of literals (9 each) or a match.
   const std::vector<std::byte> unique = testing::random_bytes(100, 1);
   std::vector<std::byte> data = unique;
   data.insert(data.end(), unique.begin(), unique.begin() + 5);

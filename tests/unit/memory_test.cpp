@@ -1,4 +1,5 @@
-// Rooms of the caller's, progress, many inputs at once, and blocks without a frame: what compress() and restore() give, and liblz4.
+// Buffers of the caller's, progress, many inputs at once, and blocks without a frame, compared with
+// compress(), restore() and liblz4.
 #include "hemstitch/memory.hpp"
 
 #include <gtest/gtest.h>
@@ -70,7 +71,7 @@ TEST_WITH_THREADS(Memory, RoomsOfTheCallersHoldWhatVectorsWould) {
 TEST(Memory, ARoomThatIsTooSmallIsTold) {
   const Bytes content = mixed_bytes(300000), frame = compress(content);
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{100}, content.size() - 1}) {
-    GuardedBuffer room(bytes);  // nothing is written behind it
+    GuardedBuffer room(bytes);  // nothing may be written after it
     EXPECT_EQ(status_thrown([&] { restore_into(frame, room.bytes()); }), Status::kOutputTooSmall);
   }
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{10}, frame.size() - 1}) {
@@ -118,7 +119,7 @@ TEST_WITH_THREADS(Memory, ManyAreWhatEachIsByItself) {
       ASSERT_EQ(frames.size(), inputs.size());
       std::vector<Bytes> packed;
       for (std::size_t i = 0; i < inputs.size(); ++i) {
-        // (Of an empty one the frame does not tell the size.)
+        // (The frame of an empty input does not state its size.)
         EXPECT_TRUE(inputs[i].empty() || frames[i].bytes == compress(inputs[i], options)) << i;
         packed.push_back(frames[i].bytes);
       }

@@ -1,8 +1,8 @@
-// Damaged and crafted frames, held against liblz4 1.9.4 and its tool: all restore the same content or refuse it, but
-// where lz4_differences.hpp says that they differ.
+// Damaged and crafted frames, compared with liblz4 1.9.4 and its tool: all must restore the same content or
+// refuse it, except for the differences in lz4_differences.hpp.
 //
-// The tool is asked of 300 mutated frames, or of as many as HEMSTITCH_MUTATED_FRAMES says (20,000 are all): each is a
-// process.
+// The tool runs for 300 mutated frames, or for as many as HEMSTITCH_MUTATED_FRAMES says (20,000 are all),
+// since each is a process.
 #include <gtest/gtest.h>
 #include <lz4.h>
 #include <sys/wait.h>
@@ -28,7 +28,7 @@ constexpr int kFrames = 20'000;
 
 bool is_liblz4_1_9_4() { return LZ4_versionNumber() == 10904; }
 
-// ---- Who restores ----
+// ---- Decoders ----
 
 Lz4Outcome restored_by(const std::string& backend, std::span<const std::byte> data) {
   CollectSink sink;
@@ -58,7 +58,7 @@ class Tool {
 
   static bool is_there() { return std::system("lz4 --version 2> /dev/null | grep -q 'v1\\.9\\.4'") == 0; }
 
-  // Nothing where it failed.
+  // Returns nothing if the tool failed.
   std::optional<Bytes> restore(std::span<const std::byte> data) const {
     std::ofstream(folder_ / "in", std::ios::binary)
         .write(reinterpret_cast<const char*>(data.data()), static_cast<std::streamsize>(data.size()));
@@ -72,9 +72,9 @@ class Tool {
   std::filesystem::path folder_;
 };
 
-// ---- Crafted ----
+// ---- Crafted frames ----
 
-// A frame of one block, with all checksums right.
+// A frame with one block and correct checksums.
 Bytes frame_of(const Bytes& block, FrameHeader header = {}) {
   header.block_bytes = 64 << 10;
   Bytes frame = write_lz4_frame_header(header);
@@ -100,7 +100,7 @@ Bytes block_of(unsigned offset, const std::string& end) {
   return block + bytes_of(end);
 }
 
-// A run of bytes, whose last match starts 11 bytes before the end.
+// A run of bytes whose last match begins 11 bytes before the end.
 Bytes late_match_block(std::size_t bytes) {
   Bytes block = bytes_of("\x1F");
   block = block + bytes_of("a") + Bytes{std::byte{1}, std::byte{0}};
@@ -173,9 +173,9 @@ TEST(CraftedFrames, DifferAsTheTableSays) {
   if (!tool) GTEST_SKIP() << "skipped in part: there is no lz4 tool of version 1.9.4";
 }
 
-// ---- Mutated ----
+// ---- Mutated frames ----
 
-// Makes the checksums of headers and blocks right again, as who crafts a frame would.
+// Corrects the checksums of headers and blocks, like somebody who crafts a frame.
 void repair(Bytes& data) {
   std::size_t at = 0;
   const auto left = [&] { return data.size() - at; };
@@ -217,7 +217,7 @@ std::vector<Bytes> sound_frames() {
                                       : lz4f_compress(content, preferences));
   }
   frames.push_back(compress(random_bytes(300)));
-  frames.push_back(compress(wordy_bytes(62'000)));  // its last byte stands apart
+  frames.push_back(compress(wordy_bytes(62'000)));  // its last byte is apart
   return frames;
 }
 
@@ -269,7 +269,7 @@ TEST(MutatedFrames, AreRestoredOrRefusedAsLiblz4AndItsToolDo) {
     ASSERT_TRUE(lz4_difference_of(data, ours, tool.restore(data)))
         << "round " << round << ", the tool, " << status_text(ours.status);
   }
-  // Else too little was compared.
+  // Otherwise too little was compared.
   EXPECT_GT(restored, kFrames / 20);
   EXPECT_LT(restored, kFrames / 2);
   EXPECT_GT(differences[Lz4Difference::kOffsetZero], 5);

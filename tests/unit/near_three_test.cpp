@@ -1,4 +1,4 @@
-// near_three against its definition, stated anew: every earlier position is looked at.
+// near_three compared with its definition, written anew: every earlier position is tried.
 #include "match/near_three/near_three.hpp"
 
 #include <gtest/gtest.h>

@@ -23,7 +23,7 @@ using namespace testing;
 
 using Sequences = std::vector<Sequence>;
 
-// Why `sequences` are no legal parse of `input`; nothing said when they are.
+// Why `sequences` are not a legal parse of `input`; empty if they are.
 std::string fault(const ParseInput& input, const Sequences& sequences) {
   const std::size_t block_bytes = input.records.size();
   std::size_t position = 0;
@@ -47,7 +47,7 @@ std::string fault(const ParseInput& input, const Sequences& sequences) {
   return position == block_bytes ? "" : "the block is not covered";
 }
 
-// The lowest cost from `position` on, by trying every way through the block.
+// The lowest cost from `position` on; tries every way through the block.
 template <typename Model>
 std::uint64_t cheapest_of_all(const ParseInput& input, const Model& model,
                               const std::vector<std::uint32_t>& cuts, bool short_form,
@@ -68,7 +68,7 @@ std::uint64_t cheapest_of_all(const ParseInput& input, const Model& model,
   return best;
 }
 
-// Random candidates, few enough that all ways through the block can be tried.
+// Random candidates, few enough to try all ways through the block.
 MatchRecords random_records(std::size_t count, std::mt19937& random) {
   MatchRecords records(count, 0);
   for (std::size_t i = 1; i < count; ++i) {
@@ -88,12 +88,12 @@ TEST(UsableMatch, AppliesTheLimitsOfTheFormat) {
   EXPECT_EQ(usable_match(pack_match(7, 100), 10, 200, lz4).length, 100u);
   EXPECT_EQ(usable_match(pack_match(7, 100), 100, 200, lz4).length, 95u);  // the last five bytes are literals
   EXPECT_EQ(usable_match(pack_match(7, 100), 188, 200, lz4).length,
-            7u);  // the last place for a match to start
+            7u);  // the last position where a match may begin
   EXPECT_EQ(usable_match(pack_match(7, 100), 189, 200, lz4).length, 0u);
   EXPECT_EQ(usable_match(pack_match(7, 3), 10, 200, lz4).length, 0u);
   EXPECT_EQ(usable_match(pack_match(7, 4), 10, 200, lz4).length, 4u);
   EXPECT_EQ(usable_match(0, 10, 200, lz4).length, 0u);
-  EXPECT_EQ(usable_match(pack_match(1, 3), 1, 4, lz4).length, 0u);  // a block shorter than the gaps
+  EXPECT_EQ(usable_match(pack_match(1, 3), 1, 4, lz4).length, 0u);  // the block is shorter than the gaps
 
   const BlockPlan deflate = deflate_block_plan();
   EXPECT_EQ(usable_match(pack_match(7, 300), 10, 1000, deflate).length, 258u);
@@ -132,7 +132,7 @@ TEST(ParseRows, AreTheParsesBehindAnyFinder) {
   const Bytes bytes = copied_bytes(20'000, 5);
   const FinderInput finder_input{bytes, 3000};
   FullLengthCostModel costs;
-  costs.literal_cost_bits = 6;  // not the default: a row that drops its costs shows
+  costs.literal_cost_bits = 6;  // not the default, so a row that ignores its costs is noticed
   const AnyParse<FullLengthCostModel> rows[] = {parse_of_row(0, costs), LazyParse{.skip = 12},
                                                 parse_of_row(2, costs), parse_of_row(3, costs)};
   for (const AnyFinder& finder :
@@ -163,7 +163,7 @@ TEST(OptimalParse, TheExactOneIsTheCheapestOfAllWays) {
     ASSERT_EQ(parse_cost(parse_optimal_exact(flat, FullLengthCostModel{}), FullLengthCostModel{}),
               cheapest_of_all(flat, FullLengthCostModel{}, {0}, false))
         << "round " << round;
-    // LZ4's costs without LZ4's end rules, so that short blocks have matches.
+    // LZ4's costs without its rules for the end, so that short blocks have matches.
     const ParseInput lz4{records, lzss_block_plan(4, kUnlimitedLength)};
     ASSERT_EQ(parse_cost(parse_optimal_exact(lz4, Lz4CostModel{}), Lz4CostModel{}),
               cheapest_of_all(lz4, Lz4CostModel{}, {0, 1, 2, 3}, true))
@@ -222,7 +222,7 @@ TEST(OptimalParse, OneShortBlockIsOneSegment) {
 }
 
 TEST(OptimalParse, OnEqualCostTheLiteralWins) {
-  // A match of 3 bytes at 27 bits costs what three literals at 9 bits cost.
+  // A match of 3 bytes at 27 bits costs as much as three literals of 9 bits.
   FullLengthCostModel model;
   model.match_fixed_cost_bits = 27;
   const MatchRecords records = {0, pack_match(1, 3), 0, 0};
@@ -232,7 +232,7 @@ TEST(OptimalParse, OnEqualCostTheLiteralWins) {
 }
 
 TEST(OptimalParse, OnEqualCostTheLongerMatchWins) {
-  // From 1, both 9 and 10 bytes lead to a match that ends where the other's ends, at the same cost.
+  // From 1, matches of 9 and of 10 bytes lead to matches with the same end and the same cost.
   MatchRecords records(30, 0);
   records[1] = pack_match(1, 10);
   records[10] = pack_match(5, 12);
@@ -286,7 +286,8 @@ TEST(LazyParse, WaitsForALongerMatchAtTheNextPosition) {
   EXPECT_EQ(parse_greedy({records, plan})[0].literal_count, 5u);
   EXPECT_EQ(parse_lazy({records, plan})[0].literal_count, 6u);
   EXPECT_EQ(parse_lazy({records, plan}, 7)[0].literal_count, 6u);
-  EXPECT_EQ(parse_lazy({records, plan}, 6)[0].literal_count, 5u);  // 6 bytes are good enough to take at once
+  EXPECT_EQ(parse_lazy({records, plan}, 6)[0].literal_count, 5u);  // 6 bytes are good enough to be taken at
+                                                                   // once
 }
 
 TEST(LazyParse, TakesTheFirstOfTwoEquallyLongMatches) {

@@ -1,4 +1,5 @@
-// Whole streams: bounded, in order, the same however they are cut, and finished when a device is not.
+// Whole streams: limited in memory, in order, independent of how they are cut, and finished even if a device
+// fails.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +25,7 @@ namespace {
 
 constexpr std::size_t kKB = 1024;
 
-// A pipe: cannot seek, and its size is not known.
+// A pipe: it cannot seek, and its size is unknown.
 class PipeSource : public Source {
  public:
   explicit PipeSource(std::span<const std::byte> bytes) : memory_(bytes) {}
@@ -59,7 +60,7 @@ Status status_of(Call call) {
   }
 }
 
-// Registers one fake backend for a test under the name "fake", in place of the one before.
+// Registers a fake backend named "fake" for a test; it replaces the one before.
 class WithFake {
  public:
   explicit WithFake(FakePlan plan) {
@@ -137,7 +138,7 @@ TEST_WITH_THREADS(Stream, ReportsWhatItDid) {
   const StreamReport report = compress_stream(source, sink, {}, hooks);
   EXPECT_EQ(report.input_bytes, content.size());
   EXPECT_EQ(report.output_bytes, sink.content.size());
-  EXPECT_EQ(report.block_count, 5u);  // the last byte's among them
+  EXPECT_EQ(report.block_count, 5u);  // including the last byte's
   EXPECT_EQ(report.frame_count, 1u);
   EXPECT_EQ(report.backend, "cpu");
   EXPECT_EQ(report.fallback_blocks, 0u);
@@ -155,7 +156,7 @@ TEST_WITH_THREADS(Stream, ReportsWhatItDid) {
   EXPECT_EQ(last_output, content.size());
 }
 
-// With 1024 threads and blocks of 4 MB it would be 16 GB.
+// 1024 threads with blocks of 4 MB would need 16 GB.
 TEST(Stream, PlansNoMoreThanTheContentTakes) {
   const Bytes content = wordy_bytes(5'000'000);
   CompressOptions options;
@@ -223,8 +224,7 @@ TEST_WITH_THREADS(Stream, AFailingOutputEndsTheRun) {
   EXPECT_EQ(status_of([&] { restore_stream(packed, other, {}); }), Status::kWriteFailed);
 }
 
-// Whatever the threads do, the first damaged block is the one reported, and what stands before it is given
-// out.
+// Whatever the threads do, the first damaged block is reported, and the content before it is written.
 TEST_WITH_THREADS(Stream, TheFirstErrorWins) {
   CompressOptions options;
   options.block_bytes = 64 * kKB;
@@ -233,7 +233,7 @@ TEST_WITH_THREADS(Stream, TheFirstErrorWins) {
   const std::size_t header_bytes = 15, block_bytes = 4 + 65536 + 4;
   for (const std::size_t block : {9, 17, 18, 30})
     frame[header_bytes + block * block_bytes + 100] ^= std::byte{1};
-  frame.resize(frame.size() - 10);  // and it is truncated
+  frame.resize(frame.size() - 10);  // it is truncated as well
   for (int round = 0; round < 30; round++) {
     MemorySource source(frame);
     CollectSink sink;
@@ -320,9 +320,10 @@ TEST(Range, ReadsOnlyWhatItNeedsWhereBlocksAreFull) {
     CollectSink sink;
     restore_range(source, sink, 70 * 65536 + 5, 70 * 65536 + 10, {});
     EXPECT_EQ(sink.content.size(), 5u);
-    EXPECT_LT(source.read_bytes, 2u * 65536) << more;  // the block and headers; the last two are stored
+    EXPECT_LT(source.read_bytes, 2u * 65536) << more;  // the block and headers; the last two blocks are
+                                                       // stored
   }
-  // Compressed ones are walked.
+  // Compressed blocks are walked over.
   const Bytes content = wordy_bytes(40 * 64 * kKB), frame = compress(content, options);
   CountingSource source(frame);
   CollectSink sink;
@@ -331,7 +332,8 @@ TEST(Range, ReadsOnlyWhatItNeedsWhereBlocksAreFull) {
   EXPECT_LT(source.read_bytes, 3u * 65536);
 }
 
-// Where the last full block is a byte short, since that stands apart; in the first of two frames as in the last.
+// The last full block may be a byte short, since that byte is apart; in the first of two frames and in the
+// last.
 TEST(Range, IsTheSliceAtTheEndsOfFrames) {
   for (const bool unknown_size : {false, true})
     for (const std::size_t size :
@@ -379,7 +381,7 @@ TEST(Range, ADamagedBlockBeforeItIsAnErrorWhereItHasToBeWalked) {
   preferences.frameInfo.blockMode = LZ4F_blockIndependent;
   preferences.frameInfo.blockSizeID = LZ4F_max64KB;
   Bytes frame = lz4f_compress(wordy_bytes(200000), preferences);
-  frame[7 + 4] = std::byte{0xFF};  // the first token asks for more literals than there are
+  frame[7 + 4] = std::byte{0xFF};  // the first token needs more literals than there are
   for (std::size_t i = 1; i < 40000; i++) frame[7 + 4 + i] = std::byte{0xFF};
   MemorySource source(frame);
   NullSink sink;
@@ -526,7 +528,7 @@ TEST_WITH_THREADS(Push, TrailingGarbageAndDamageAreErrorsAfterTheGoodBytes) {
   EXPECT_EQ(restored, content);
 
   Bytes damaged = frame;
-  damaged[15 + 2 * (4 + 65536 + 4)] ^= std::byte{0xFF};  // the third block's size
+  damaged[15 + 2 * (4 + 65536 + 4)] ^= std::byte{0xFF};  // the size of the third block
   restored.clear();
   Decompressor other({}, [&](std::span<const std::byte> bytes) {
     restored.insert(restored.end(), bytes.begin(), bytes.end());
@@ -595,9 +597,9 @@ TEST_F_WITH_THREADS(FakeBackendTest, FailedBatchesAndBlocksAreRedone) {
   expect(1);
 }
 
-// All that a device can do wrong, in whichever of its calls.
+// Everything that a device can do wrong, in each of its calls.
 TEST_F_WITH_THREADS(FakeBackendTest, AFailureInAnyCallLosesNothing) {
-  const std::uint64_t most_calls = 2 * 6 + 1;  // a verified batch takes two
+  const std::uint64_t most_calls = 2 * 6 + 1;  // a batch that is verified takes two
   for (std::uint64_t call = 1; call <= most_calls; ++call)
     for (const int kind : {0, 1, 2, 3}) {
       FakePlan plan;
@@ -612,12 +614,12 @@ TEST_F_WITH_THREADS(FakeBackendTest, AFailureInAnyCallLosesNothing) {
         const StreamReport report = compress_with_fake(packed, "fake", true);
         EXPECT_EQ(packed, expected_);
         EXPECT_EQ(report.fallback_blocks > 0, call < most_calls);
-        // A device that is lost early fails again.
+        // A device that is lost early fails a second time.
         if (kind != 3 || call <= 6) {
           EXPECT_EQ(report.dropped, kind == 3);
         }
       }
-      if (kind == 2) continue;  // without a checksum of the content nobody would know
+      if (kind == 2) continue;  // without a checksum of the content nobody would notice
       WithFake fake(plan);
       RestoreOptions options;
       options.backend = "fake";
@@ -642,7 +644,7 @@ TEST_F_WITH_THREADS(FakeBackendTest, WrongBytesAreCaughtWhereTheyAreVerified) {
     EXPECT_EQ(report.fallback_reason, "a block did not restore to its content");
     EXPECT_FALSE(report.dropped);
   }
-  // Histories are those that the block was made with.
+  // Verification must use the history that the block was made with.
   CompressOptions options;
   options.linked_blocks = options.verify = true;
   options.dictionary = std::span(content_).first(100'000);
@@ -652,7 +654,8 @@ TEST_F_WITH_THREADS(FakeBackendTest, WrongBytesAreCaughtWhereTheyAreVerified) {
   EXPECT_EQ(compress(content_, options), linked);
 }
 
-// Blocks of gzip, zlib and raw DEFLATE are parts of one stream, and are verified as such; those of BGZF by themselves.
+// Blocks of gzip, zlib and raw DEFLATE are parts of one stream, and are verified as such; blocks of BGZF are
+// verified alone.
 TEST_F_WITH_THREADS(FakeBackendTest, PartsOfStreamsAreVerifiedWhereTheyWereMade) {
   for (const Format format : {Format::kGzip, Format::kZlib, Format::kDeflate, Format::kBgzf}) {
     CompressOptions options;
@@ -678,7 +681,8 @@ TEST_F_WITH_THREADS(FakeBackendTest, PartsOfStreamsAreVerifiedWhereTheyWereMade)
   }
 }
 
-// Blocks of BGZF are the backend's, and what it restores wrong is redone; an ordinary stream is restored by the processor, which is told.
+// The backend restores blocks of BGZF, and wrong ones are redone. The processor restores an ordinary stream,
+// and the report says so.
 TEST_F_WITH_THREADS(FakeBackendTest, BlocksOfDeflateAreRestoredThereAndStreamsByTheProcessor) {
   for (const Format format : {Format::kBgzf, Format::kGzip}) {
     CompressOptions options;
@@ -714,13 +718,13 @@ TEST_F_WITH_THREADS(FakeBackendTest, ADeviceThatFailsAgainIsDropped) {
   const StreamReport report = compress_stream(source, sink, options);
   EXPECT_EQ(sink.content, expected_);
   EXPECT_TRUE(report.dropped);
-  EXPECT_EQ(report.block_count, 23u + 1);              // the last byte's is nobody's work
+  EXPECT_EQ(report.block_count, 23u + 1);              // no engine makes the last byte's
   EXPECT_EQ(report.fallback_blocks, 23u - 3 * 4 + 2);  // batches 4 to 6, and the two that failed
   Bytes packed;
   EXPECT_EQ(compress_with_fake(packed).fallback_blocks, 0u) << "another run begins anew";
 }
 
-// What another engine makes of a block is verified, too, and where that is wrong there is nobody left to ask.
+// A block from another engine is verified too. If it is wrong, no engine is left.
 TEST_F_WITH_THREADS(FakeBackendTest, ABlockThatNobodyMakesRightIsAnError) {
   FakePlan plan;
   for (std::uint64_t call = 1; call < 100; ++call) plan.wrong_bytes_calls.insert(call);
@@ -767,7 +771,7 @@ TEST_F_WITH_THREADS(FakeBackendTest, ALostDeviceIsFinishedElsewhereBothWays) {
   EXPECT_GT(report.fallback_blocks, 0u);
 }
 
-// That a batch was uploaded while another one was computed: what batches in flight are for.
+// Whether a batch was uploaded while another one was computed, which is the purpose of batches in flight.
 bool overlaps(const TimeReport& times) {
   for (const StageInterval& upload : times.intervals)
     for (const StageInterval& kernel : times.intervals)
@@ -791,7 +795,7 @@ TEST_F_WITH_THREADS(FakeBackendTest, TheTimeLineShowsOverlap) {
       return compress_stream(source, sink, options).times;
     };
     TimeReport times = timed();
-    // A busy machine may hold up one thread or the other, but not each time.
+    // A busy machine may delay one thread or the other, but not every time.
     for (int again = 0; threads > 1 && again < 9 && !overlaps(times); ++again) times = timed();
     EXPECT_EQ(overlaps(times), threads > 1);
     EXPECT_EQ(times.bound_by(), Stage::kKernel) << times.text();
@@ -900,15 +904,16 @@ TEST_F_WITH_THREADS(FakeBackendTest, DamagedDataIsNotBlamedOnTheDevice) {
   options.backend = "fake";
   EXPECT_EQ(status_of([&] { restore(damaged, options); }), Status::kBlockChecksumMismatch);
 
-  // What no decoder takes, without a checksum that tells before: a first token that asks for more literals than there are.
+  // Bytes that no decoder accepts, without a checksum that reveals them first: the first token needs more
+  // literals than there are.
   damaged = expected_;
-  const std::size_t first_block_at = 15 + 4;  // behind a header with the content's size, and a size word
+  const std::size_t first_block_at = 15 + 4;  // after a header with the size of the content, and a size word
   std::fill_n(damaged.begin() + first_block_at, 1000, std::byte{0xFF});
   options.verify_checksums = false;
   EXPECT_EQ(status_of([&] { restore(damaged, options); }), Status::kCorruptBlock);
 }
 
-// A stream that ends with an error tells nothing of blocks that were redone, so the engine is asked.
+// A stream that ends with an error does not report which blocks were redone, so this asks the engine.
 TEST_F(FakeBackendTest, OnlyWhatAnotherEngineRestoresCountsAsRedone) {
   const Bytes broken(10, std::byte{0xFF}), text = wordy_bytes(1000);
   Bytes packed(1000), content(1000);
@@ -986,7 +991,7 @@ TEST_F_WITH_THREADS(FakeBackendTest, AutoChoosesBySizeWhereItIsKnown) {
   MemorySource file(packed);
   CollectSink content;
   EXPECT_EQ(restore_stream(file, content, {}).backend, "fake");
-  PipeSource headed(packed);  // whose header says how much it is
+  PipeSource headed(packed);  // its header states the size
   EXPECT_EQ(restore_stream(headed, content, {}).backend, "fake");
   CompressOptions linked;
   linked.linked_blocks = true;
@@ -1001,7 +1006,7 @@ TEST_F_WITH_THREADS(FakeBackendTest, ReproducibleTakesThoseThatWriteTheReference
   plan.chosen_by_auto = true;
   Bytes packed, twin;
   {
-    WithFake fake(plan);  // which writes cpu's
+    WithFake fake(plan);  // writes the bytes of cpu
     EXPECT_EQ(compress_with_fake(twin, "reproducible").backend, "reference");
   }
   plan.inner = "reference";
@@ -1041,8 +1046,8 @@ TEST_F_WITH_THREADS(FakeBackendTest, WithoutAnotherBackendADeviceErrorIsAnError)
   EXPECT_EQ(status_of([&] { compress_with_fake(packed); }), Status::kUnknownBackend);
 }
 
-// Gives its content, again and again where it is endless, until the fake backend has worked; waits in the middle, or
-// where enough has come to ask for a device, until that has started.
+// Returns its content (again and again if it is endless) until the fake backend has worked. In the middle, or
+// once enough bytes came to try a device, it waits until the device has started.
 class WaitingSource : public Source {
  public:
   WaitingSource(std::span<const std::byte> content, std::shared_ptr<FakeCounts> counts, bool is_endless)
@@ -1064,7 +1069,7 @@ class WaitingSource : public Source {
     }
     given_ += filled;
     while (given_ > wait_at_ && counts_->starts == 0) std::this_thread::yield();
-    // What the thread that starts it does then takes less than this, in most reads even on a busy machine.
+    // The thread that starts the device then needs less time than this, in most reads even on a busy machine.
     if (counts_->starts > 0 && counts_->calls == 0)
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     return filled;
@@ -1089,7 +1094,7 @@ Bytes repeated(const Bytes& content, std::size_t times) {
   return all;
 }
 
-// A device that takes a while to start; its bytes are the project's own, and so are not cpu's.
+// A device that takes a while to start. It writes the project's own bytes, which differ from cpu's.
 FakePlan late_plan() {
   FakePlan plan;
   plan.inner = "reference";
@@ -1125,7 +1130,7 @@ TEST_F_WITH_THREADS(FakeBackendTest, ADeviceStartsBesideTheRun) {
       std::size_t times = 1;
       {
         FakePlan plan = late_plan();
-        if (is_pipe) plan.inner = "cpu";  // sooner done
+        if (is_pipe) plan.inner = "cpu";  // done sooner
         WithFake fake(plan);
         WaitingSource source(once, plan.counts, is_pipe);
         CollectSink sink;
@@ -1142,7 +1147,7 @@ TEST_F_WITH_THREADS(FakeBackendTest, ADeviceStartsBesideTheRun) {
       if (form.linked || form.format == Format::kGzip) continue;
 
       FakePlan plan = late_plan();
-      if (is_pipe) plan.inner = "cpu";  // sooner done
+      if (is_pipe) plan.inner = "cpu";  // done sooner
       WithFake fake(plan);
       WaitingSource source(packed, plan.counts, is_pipe);
       CollectSink sink;
@@ -1153,7 +1158,7 @@ TEST_F_WITH_THREADS(FakeBackendTest, ADeviceStartsBesideTheRun) {
     }
 }
 
-// Pushes what a WaitingSource gives; how often it gave its content.
+// Pushes the data of a WaitingSource; returns how many times it returned its content.
 template <class Stream>
 std::size_t push_all(Stream& stream, WaitingSource source) {
   Bytes piece(100000);
@@ -1172,7 +1177,7 @@ TEST_F_WITH_THREADS(FakeBackendTest, ADeviceStartsBesideAStreamThatIsPushed) {
       SCOPED_TRACE(fmt::format("format {} linked {} pipe {}", int(form.format), form.linked, is_pipe));
       const Bytes once = mixed_bytes(is_pipe ? 2500000 : 12000000, 12);  // several rounds of slots
       FakePlan plan = late_plan();
-      plan.inner = "cpu";  // sooner done
+      plan.inner = "cpu";  // done sooner
       CompressOptions options;
       options.format = form.format;
       options.level = 1;
@@ -1259,9 +1264,10 @@ TEST_F_WITH_THREADS(FakeBackendTest, ADeviceWithoutRoomIsNotTaken) {
   EXPECT_EQ(restore(sink.content), content_);
 }
 
-// A run that ends during the start: a library waits, since a driver must not outlive main(); the tool does not.
+// A run that ends during the start: the library waits, since a driver must not outlive main(); the tool does
+// not wait.
 TEST_F_WITH_THREADS(FakeBackendTest, ShortRunsLeaveDevicesThatStillStart) {
-  const Bytes content = wordy_bytes(10 * kKB);  // of less no device is asked
+  const Bytes content = wordy_bytes(10 * kKB);  // for less, no device is tried
   CompressOptions options;
   options.content_bytes = content.size();
   const Bytes expected = compress(content, options);
@@ -1272,7 +1278,7 @@ TEST_F_WITH_THREADS(FakeBackendTest, ShortRunsLeaveDevicesThatStillStart) {
     MemorySource source(content);
     CollectSink sink;
     const StreamReport report = compress_stream(source, sink, options);
-    if (report.backend != "cpu") return false;  // a busy machine let the device start first
+    if (report.backend != "cpu") return false;  // on a busy machine, the device may have started first
     EXPECT_EQ(sink.content, expected);
     return true;
   };

@@ -46,7 +46,7 @@ TEST(ReferenceBackend, CompressesAndRestoresABatchWithItsHistories) {
     ASSERT_EQ(back[i].status, Status::kOk) << i;
     ASSERT_TRUE(std::ranges::equal(std::span(restored[i]).first(back[i].output_bytes), tasks[i].input)) << i;
   }
-  EXPECT_LT(tasks[1].output_bytes, tasks[2].output_bytes);  // the one with no history
+  EXPECT_LT(tasks[1].output_bytes, tasks[2].output_bytes);  // the one without a history
 }
 
 TEST(ReferenceBackend, ReportsWhatEachTaskCameTo) {

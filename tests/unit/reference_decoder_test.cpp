@@ -1,5 +1,5 @@
-// The LZ4 block decoder that defines the others, held against liblz4 on sound and on broken blocks. All
-// buffers end at pages that cannot be touched.
+// The reference decoder of LZ4 blocks, compared with liblz4 on valid and damaged blocks. All buffers end at
+// guard pages.
 #include <gtest/gtest.h>
 #include <lz4hc.h>
 
@@ -23,7 +23,7 @@ Bytes bytes_of(std::initializer_list<int> values) {
 
 struct Outcome {
   Status status;
-  Bytes bytes;  // when the status is kOk
+  Bytes bytes;  // if the status is kOk
 };
 
 Outcome decode(std::span<const std::byte> block, std::size_t room, std::span<const std::byte> history = {},
@@ -58,7 +58,8 @@ bool has_offset_zero(std::span<const std::byte> block) {
   return false;
 }
 
-// Where liblz4 accepts a block, and no offset is 0, we must accept it with the same bytes. Returns ours.
+// If liblz4 accepts a block in which no offset is 0, ours must accept it with the same bytes. Returns our
+// outcome.
 Outcome expect_no_stricter_than_liblz4(std::span<const std::byte> block, std::size_t room,
                                        std::span<const std::byte> history = {}) {
   const Outcome ours = decode(block, room, history);
@@ -129,7 +130,7 @@ TEST(ReferenceDecoder, SaysWhatIsWrong) {
 TEST(ReferenceDecoder, AMatchMayRepeatItselfAndReachIntoTheHistory) {
   const Outcome run = decode(bytes_of({0x12, 'a', 1, 0, 0x00}), 100);
   EXPECT_EQ(run.bytes, bytes_of({'a', 'a', 'a', 'a', 'a', 'a', 'a'}));
-  // Starts two bytes before the block, goes on into it, and then into what it has just written.
+  // The match begins two bytes before the block, continues into it, and then into what it has just written.
   const Outcome crossing = decode(bytes_of({0x12, 'c', 3, 0, 0x00}), 100, bytes_of({'x', 'a', 'b'}));
   EXPECT_EQ(crossing.bytes, bytes_of({'c', 'a', 'b', 'c', 'a', 'b', 'c'}));
 }
@@ -167,14 +168,15 @@ TEST(ReferenceDecoder, DamagedBlocksAreTreatedAsLiblz4TreatsThem) {
       if (HasFailure()) FAIL() << shape.name << ", round " << round;
     }
   }
-  EXPECT_GT(accepted, 100);  // else nothing was compared
+  EXPECT_GT(accepted, 100);  // otherwise nothing was compared
 }
 
 TEST(ReferenceDecoder, RandomBytesAreTreatedAsLiblz4TreatsThem) {
   std::mt19937 random(2);
   int accepted = 0;
   for (int round = 0; round < 20'000; ++round) {
-    // Bytes below 40 are short literal runs and small offsets: some of these blocks are sound by chance.
+    // Bytes below 40 are short runs of literals and small offsets, so some of these blocks are valid by
+    // chance.
     const std::size_t block_bytes = random() % 40;
     const Bytes block =
         random_bytes(block_bytes, static_cast<std::uint32_t>(round), round % 2 == 0 ? 256 : 40);

@@ -1,4 +1,5 @@
-// Many ranges at once: what each would be by itself, whoever restores the blocks, and damage told to those alone whom it concerns.
+// Many ranges at once: each must be the same as alone, with every backend, and damage may only affect the
+// ranges that it concerns.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -54,7 +55,7 @@ TEST_WITH_THREADS(RestoreRanges, GiveWhatEachIsByItself) {
     ranges.push_back({begin, begin + random() % (i % 10 == 0 ? 300000 : 200)});
   }
   for (const Format format : {Format::kBgzf, Format::kLz4}) {
-    // Two frames, or files of BGZF, one behind the other, are one content.
+    // Two consecutive frames, or files of BGZF, are one content.
     Bytes frames = frames_of(content, format);
     const Bytes more = random_bytes(100000), second = frames_of(more, format);
     Bytes all = content;
@@ -132,7 +133,7 @@ TEST(RestoreRanges, FromC) {
   EXPECT_EQ(ranges[2].place.byte_offset, UINT64_MAX);
   EXPECT_EQ(hemstitch_restore_ranges(nullptr, frames.data(), frames.size(), nullptr, 1),
             HEMSTITCH_INVALID_OPTION);
-  // A block that is damaged is told of with its place.
+  // A damaged block is reported with its place.
   Bytes damaged = frames;
   damaged[200] ^= std::byte{1};
   ranges[0].begin = 0;
@@ -140,7 +141,7 @@ TEST(RestoreRanges, FromC) {
   ASSERT_EQ(hemstitch_restore_ranges(nullptr, damaged.data(), damaged.size(), ranges, 1), HEMSTITCH_OK);
   EXPECT_NE(ranges[0].status, HEMSTITCH_OK);
   EXPECT_EQ(ranges[0].output_bytes, 0u);
-  EXPECT_EQ(ranges[0].place.byte_offset, 18u);  // behind the header of the first member
+  EXPECT_EQ(ranges[0].place.byte_offset, 18u);  // after the header of the first member
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Fixed strings found one position after the other, against a plain comparison at every position; lines as grep sees them.
+// Fixed strings, compared with a plain comparison at every position; and lines as in grep.
 #include "search/search.hpp"
 
 #include <gtest/gtest.h>
@@ -46,8 +46,8 @@ std::vector<SearchMatch> plainly(std::string text, std::vector<std::string> patt
   return matches;
 }
 
-// Every place relative to the ends of the text and to the pieces in which it is looked through, in texts where hardly anything
-// passes the first look and in those where nearly everything does.
+// Every place relative to the ends of the text and to the pieces in which it is searched, in texts where
+// hardly any position passes the first test, and where almost all do.
 TEST(Search, FindsOneStringAtEveryPlaceOfTextsOfEverySize) {
   for (const char filler : {'.', 'a'}) {
     for (const std::string& string :
@@ -70,15 +70,16 @@ TEST(Search, FindsOneStringAtEveryPlaceOfTextsOfEverySize) {
   }
 }
 
-// This thread's time on a processor, whatever else runs there.
+// The processor time of this thread, whatever else runs on the machine.
 double processor_seconds() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// A text where every place looks like the string's until its middle: its length must not be paid for at each of them. Paid for
-// everywhere, that is 250 GB of comparisons a search, several seconds; otherwise hundredths of one.
+// In the first half of this text, every position looks like the beginning of the string. Comparing the whole
+// string at each would be 250 GB of comparisons for a search, which takes several seconds; otherwise it takes
+// hundredths of a second.
 TEST(Search, TakesNoLongerWhereEveryPlaceLooksRight) {
   const std::string text(8 << 20, 'a');
   const std::string half(30'000, 'a');
@@ -169,7 +170,7 @@ TEST(Search, TheTableHoldsAllPatterns) {
   EXPECT_EQ(under('b', 'a'), (std::vector<std::string>{}));
 }
 
-// What is told of a content, as text: "1:0:one;" for a selected line, "-" for one beside it, "|" before a group.
+// The reported lines of a text: "1:0:one;" for a selected line, "-" for one beside it, "|" before a group.
 class Told : public LineListener {
  public:
   void line(const FoundLine& line) override {
@@ -196,7 +197,7 @@ std::string lines(const std::string& content, const std::vector<std::string>& pa
   return told(searcher, listener);
 }
 
-// The same, with windows that begin as small as `piece` bytes and never are larger than `most`.
+// The same, with windows that are first as small as `piece` bytes, and never larger than `most`.
 std::string lines_in_pieces(const std::string& content, const std::vector<std::string>& patterns,
                             LineSelection selection, std::size_t piece, std::size_t most) {
   selection.numbers = selection.in_groups = true;
@@ -241,7 +242,7 @@ TEST(LineSearch, ShowsLinesBesideThem) {
             "|3:4:x;4:6-4;5:8-5;6:10-6;7:12:x;8:14-x;9:16-9;2");
 }
 
-// A match may be one of several patterns at its place, of which only a shorter one stands alone.
+// At a position several patterns may match, of which only a shorter one is a whole word.
 TEST(LineSearch, TriesShorterPatterns) {
   const LineRules words{.whole_words = true};
   const PatternSet set({"foo", "foo.b", "foo.bar"}, false);
@@ -277,11 +278,11 @@ TEST(LineSearch, KnowsTextByGrepsBuffers) {
     TextBoundary boundary(false);
     return boundary.look(content, 0, TextBoundary::Reads::kToEnd).text_bytes;
   };
-  // The zero lies in the fourth read of 96 KB; the third ends inside a line.
+  // The zero is in the fourth read of 96 KB; the third read ends within a line.
   EXPECT_EQ(text_bytes(text), 3 * 98304 / 10 * 10u);
   EXPECT_EQ(text_bytes(std::string_view(text).substr(0, 300'000)), 300'000u);
   EXPECT_EQ(text_bytes(std::string_view(text).substr(300'000 - 98303)), 0u);
-  // A hole behind the first read is asked for before.
+  // Before that, a hole after the first read is looked for.
   TextBoundary with_hole(true);
   EXPECT_EQ(with_hole.look(text, 0, TextBoundary::Reads::kToEnd).text_bytes, 0u);
 }
@@ -302,7 +303,7 @@ TEST(LineSearch, CountsLinesThatZerosEnd) {
   EXPECT_EQ(count({.most_lines = 2}), 2u);
 }
 
-// Whatever the pieces are, what is told is the same.
+// The report must not depend on the pieces.
 TEST(LineSearch, TellsTheSameOfPieces) {
   std::mt19937 random(7);
   for (int round = 0; round < 400; ++round) {
@@ -343,7 +344,7 @@ TEST(LineSearch, PassesOverALineThatIsTooLong) {
   EXPECT_EQ(lines_in_pieces(text, {"ab"}, {.before = 2, .after = 2}, 10, 100),
             "|1:0:ab;too long at 3;|3:508:ab;4:511-cd;5:514:ab;3");
   EXPECT_EQ(lines_in_pieces(text, {"ab"}, {.invert = true}, 10, 100), "too long at 3;|4:511:cd;1");
-  // One that does not end is left out as well; a zero in it is still seen.
+  // A long line without an end is left out as well; a zero in it is still seen.
   EXPECT_EQ(lines_in_pieces("ab\n" + std::string(500, 'a'), {"ab"}, {}, 10, 100), "|1:0:ab;too long at 3;1");
   std::string binary = "ab\n" + std::string(500, 'a') + "\nab";
   binary[450] = '\0';

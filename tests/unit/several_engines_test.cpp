@@ -1,4 +1,4 @@
-// Batches over several engines: who gets them, and who redoes them.
+// Batches on several engines: which engine gets them, and which one redoes them.
 #include "engine/several_engines.hpp"
 
 #include <gtest/gtest.h>
@@ -12,11 +12,11 @@
 namespace hemstitch {
 namespace {
 
-// What a test holds against an engine that it has given away.
+// What a test sees of an engine that it no longer owns, and how it controls it.
 struct Seen {
   std::atomic<unsigned> calls = 0;
-  std::atomic<bool> fails = false;  // each call, after it has moved the outputs
-  std::atomic<bool> waits = false;  // in a call, until it is told not to
+  std::atomic<bool> fails = false;  // each call fails, after it has moved the outputs
+  std::atomic<bool> waits = false;  // calls wait until this is false
 };
 
 class CopyingEngine : public BlockEngine {
@@ -59,7 +59,7 @@ class SeveralEnginesTest : public ::testing::Test {
     return SeveralEngines(std::move(engines));
   }
 
-  // One batch of one block, compared.
+  // Compresses a batch with one block, and compares.
   static void compress_one(SeveralEngines& engines, bool movable = false) {
     const std::vector<std::byte> input(kBytes, std::byte{7});
     std::vector<std::byte> output(kBytes);
@@ -121,7 +121,7 @@ TEST_F(SeveralEnginesTest, WhatAllFailOnIsThrown) {
   EXPECT_THROW(compress_one(engines), Error);
   for (Seen& seen : seen_) EXPECT_EQ(seen.calls, 1u);
   for (Seen& seen : seen_) seen.fails = false;
-  compress_one(engines);  // once is not for ever
+  compress_one(engines);  // one failure does not last
   EXPECT_EQ(engines.lost_devices(), "");
 }
 

@@ -85,7 +85,7 @@ TEST_WITH_THREADS(SlotRing, EachSlotHasOneHolder) {
       for (int i = 0; i < 500; ++i) {
         const Ring::Lease slot = ring.take();
         EXPECT_EQ(++slot->holders, 1);
-        ++slot->number;  // a race unless the ring is an order
+        ++slot->number;  // a race unless the ring orders the accesses
         --slot->holders;
       }
     });

@@ -12,7 +12,7 @@ namespace {
 
 using namespace testing;
 
-// What the device would hold.
+// The memory that the device would have.
 struct Spans {
   Bytes input, output;
 };
@@ -95,7 +95,7 @@ TEST_F(StagingTest, AHistoryThatIsThereIsNotBroughtAgain) {
   expect_staged(tasks, true);
   EXPECT_EQ(stage_for_compression(tasks).uploads.size(), 1u);
   EXPECT_EQ(stage_for_compression(tasks).input_bytes, 65'536u + 40'000u);
-  // The second block's history reaches further back than what the first one brought.
+  // The second block's history reaches farther back than the first upload.
   tasks[0].history = tasks[0].history.last(100);
   expect_staged(tasks, true);
   EXPECT_EQ(stage_for_compression(tasks).uploads.size(), 2u);
@@ -112,7 +112,7 @@ TEST_F(StagingTest, HistoriesFromElsewhere) {
   expect_staged(tasks, false);
   const Staging staging = stage_for_restoration(tasks);
   EXPECT_EQ(staging.moves.size(), 4u);
-  EXPECT_EQ(staging.input_bytes, 50'000u + kHistoryBytes);  // the dictionary once
+  EXPECT_EQ(staging.input_bytes, 50'000u + kHistoryBytes);  // the dictionary only once
 }
 
 TEST_F(StagingTest, EmptyBlocksAndRooms) {
@@ -125,7 +125,7 @@ TEST_F(StagingTest, InputsOfOneMemoryGoUpAsTheyStand) {
   const Bytes dictionary = random_bytes(1000);
   std::vector<BlockTask> tasks;
   for (std::size_t i = 0; i < 5; ++i) {
-    tasks.push_back(task(i * 10'000, 10'000 - 4 * i, 0, 9'999));  // what is between may be checksums
+    tasks.push_back(task(i * 10'000, 10'000 - 4 * i, 0, 9'999));  // there may be checksums in between
     if (i == 3) tasks.back().history = dictionary;
   }
   const std::span<const std::byte> whole = whole_input(tasks);
@@ -133,7 +133,7 @@ TEST_F(StagingTest, InputsOfOneMemoryGoUpAsTheyStand) {
   EXPECT_EQ(whole.size(), 49'984u);
   const Staging staging = stage_for_restoration(tasks, true);
   expect_staged(tasks, false, staging);
-  EXPECT_EQ(staging.uploads.size(), 2u);  // the dictionary besides
+  EXPECT_EQ(staging.uploads.size(), 2u);  // and the dictionary
   EXPECT_EQ(staging.uploads[0].from.size(), whole.size());
 
   std::vector<BlockTask> apart = {tasks[0], tasks[4]};
@@ -143,7 +143,7 @@ TEST_F(StagingTest, InputsOfOneMemoryGoUpAsTheyStand) {
   EXPECT_TRUE(whole_input({}).empty());
 }
 
-// Pages, between which others are not compressed.
+// Pages, with others in between that are not compressed.
 TEST_F(StagingTest, WhatIsCompressedFromOneMemoryGoesUpWithWhatIsBetween) {
   std::vector<BlockTask> tasks = {task(0, 10'000, 0, 9'999), task(20'000, 10'000, 0, 9'999),
                                   task(39'999, 10'000, 0, 9'999)};
@@ -171,10 +171,10 @@ TEST_F(StagingTest, FullBlocksComeDownInOnePiece) {
   const Staging staging = stage_for_restoration(tasks);
   ASSERT_EQ(results_of(staging, tasks).size(), 1u);
   EXPECT_EQ(results_of(staging, tasks)[0].to.size(), 18'000u);
-  std::vector<BlockTask> elsewhere = tasks;  // on the device side by side, in the host's memory not
+  std::vector<BlockTask> elsewhere = tasks;  // adjacent on the device, but not in host memory
   elsewhere[2].output = std::span(room_).subspan(50'000, 3000);
   EXPECT_EQ(results_of(staging, elsewhere).size(), 3u);
-  tasks[1].output_bytes = 2900;  // what is left of its room comes along
+  tasks[1].output_bytes = 2900;  // the rest of its room is transferred too
   tasks[3].status = Status::kCorruptBlock;
   tasks[4].output_bytes = 0;
   const std::vector<StagedSpan> spans = results_of(staging, tasks);
@@ -198,7 +198,7 @@ TEST_F(StagingTest, LargeRoomsThatAreNearlyEmptyDoNotComeDown) {
   EXPECT_EQ(spans[0].to.size(), 35'903u);
   EXPECT_EQ(spans[1].at, 40'000u);
   EXPECT_EQ(spans[1].to.size(), 15'903u);
-  // Nor where a core copies on.
+  // Nor if a core copies them afterwards.
   ASSERT_EQ(runs_of(spans).size(), 2u);
   EXPECT_EQ(runs_of(spans)[0].bytes, 35'903u);
   EXPECT_EQ(runs_of(spans)[1].at, 40'000u);

@@ -1,4 +1,4 @@
-// The public search against a plain reading of lines, from memory, from files, and what it refuses.
+// The public search, compared with a plain reading of lines, in memory and in files, and what it refuses.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ bool is_word(const std::string& text, std::size_t at) {
   return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) != 0 || text[at] == '_');
 }
 
-// Whether a line matches: every pattern at every position.
+// Whether a line matches; tries every pattern at every position.
 bool matches_plainly(std::string line, const SearchOptions& options) {
   if (options.ignore_case) line = lower(line);
   for (std::string pattern : options.patterns) {
@@ -41,7 +41,7 @@ bool matches_plainly(std::string line, const SearchOptions& options) {
   return false;
 }
 
-// What should be found in a text without zero bytes, as text.
+// The expected result for a text without zero bytes, as text.
 std::string plainly(const std::string& text, const SearchOptions& options) {
   struct Line {
     std::size_t begin, end;
@@ -101,7 +101,7 @@ class Folder {
   std::string path_;
 };
 
-// Texts of all kinds in one buffer, by one call each, by one call for all, and as files.
+// Texts of all kinds in one buffer: with a call for each, with one call for all, and as files.
 TEST_WITH_THREADS(TextSearcher, FindsTheLinesThatAPlainReadingFinds) {
   std::mt19937 random(5);
   const Folder folder;
@@ -115,7 +115,8 @@ TEST_WITH_THREADS(TextSearcher, FindsTheLinesThatAPlainReadingFinds) {
     }
     options.ignore_case = random() % 2 == 0;
     options.whole_lines = random() % 4 == 0;
-    // One pattern: of several at one place grep's -w tries the longest first (LineSearch, TriesShorterPatterns).
+    // Only one pattern: at a position with several, grep's -w tries the longest first (LineSearch,
+    // TriesShorterPatterns).
     options.whole_words = random() % 3 == 0;
     if (options.whole_words) options.patterns.resize(1);
     options.invert = random() % 3 == 0;
@@ -155,7 +156,7 @@ TEST(TextSearcher, GivesMatchesAndPositions) {
   ASSERT_EQ(found.lines.size(), 2u);
   EXPECT_EQ(found.lines[0].matches, (std::vector<SearchMatch>{{0, 1}, {4, 3}}));
   EXPECT_EQ(found.lines[1].matches, (std::vector<SearchMatch>{{0, 3}, {4, 3}}));
-  // Overlapping ones, and none that reaches from one text into the next.
+  // Overlapping matches, and none that crosses from one text into the next.
   const std::vector<std::uint64_t> offsets{0, 9, 9, text.size()};
   EXPECT_EQ(TextSearcher(options).find(bytes_of(text), offsets),
             (std::vector<SearchMatch>{{0, 1}, {4, 3}, {6, 1}, {10, 1}, {12, 3}, {14, 1}}));
@@ -180,7 +181,7 @@ TEST(TextSearcher, TellsOfBinaryTexts) {
   EXPECT_EQ(TextSearcher(options).search(text).count, 0u);
 }
 
-// Also a line that is longer than what a file is read to at first.
+// Includes a line that is longer than the buffer into which a file is first read.
 TEST_WITH_THREADS(TextSearcher, SearchesFilesOfAnySize) {
   const Folder folder;
   std::string text;

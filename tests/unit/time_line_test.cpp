@@ -1,4 +1,4 @@
-// What a run's time line says of it, from intervals that tests make up.
+// The report of a run's time line, from intervals that tests make up.
 #include "core/time_line.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TEST(TimeLine, SaysWhatBoundTheRun) {
   TimeLine line;
   line.add({Stage::kStart, 0, 0, 0.25});
   line.add({Stage::kRead, 1, 0, 0.5});
-  // Four kernels at once are busier than the writer, and take less of the run.
+  // Four kernels at once are busier than the writer, but take less of the run.
   for (std::uint64_t batch = 1; batch <= 4; ++batch) line.add({Stage::kKernel, batch, 0.5, 1});
   line.add({Stage::kWrite, 1, 1, 1.75});
   const TimeReport report = line.report();

@@ -1,4 +1,4 @@
-// Plans, options, statuses and the registry: what is decided before a byte moves.
+// Plans, options, statuses and the registry: everything that is decided before a byte moves.
 #include "core/workspace.hpp"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST(Workspace, ShrinksUntilTheLimitHolds) {
   EXPECT_EQ(plan_batches(needs_of(5 * (194 << 10))).batches_in_flight, 5u);
 }
 
-// A device whose batches take a megabyte and 200 KB a block, three at once.
+// A device whose batches take a megabyte, and 200 KB for each block, three at once.
 BatchNeeds device_needs_of(std::uint64_t limit, std::optional<std::uint64_t> free_bytes) {
   BatchNeeds needs = needs_of(0);
   needs.device = {.batch_bytes = [](std::uint64_t blocks) { return 1'000'000 + 200'000 * blocks; },
@@ -70,14 +70,14 @@ TEST(Workspace, PlansADevicesMemory) {
     std::uint64_t planned, planned_under;
   };
   for (const Case& c :
-       {Case{0, std::nullopt, 16, 5, 3 * 4'200'000, 0},         // nobody bounds it
-        Case{0, 25'200'000, 16, 5, 3 * 4'200'000, 12'600'000},  // half of what is free is just enough
+       {Case{0, std::nullopt, 16, 5, 3 * 4'200'000, 0},         // without limits
+        Case{0, 25'200'000, 16, 5, 3 * 4'200'000, 12'600'000},  // half of the free memory is just enough
         Case{0, 25'199'998, 8, 5, 3 * 2'600'000, 12'599'999},
         Case{12'599'999, 99'000'000, 8, 5, 3 * 2'600'000, 12'599'999},
         Case{3'600'000, 0, 1, 5, 3 * 1'200'000, 3'600'000},
         Case{3'599'999, 0, 1, 2, 2 * 1'200'000, 3'599'999},  // fewer at once
         Case{1'200'000, 0, 1, 1, 1'200'000, 1'200'000},
-        Case{0, 1'000, 1, 1, 1'200'000, 1'200'000}}) {  // by default a block is tried
+        Case{0, 1'000, 1, 1, 1'200'000, 1'200'000}}) {  // without a limit, a block is tried
     const BatchPlan plan = plan_batches(device_needs_of(c.limit, c.free_bytes));
     EXPECT_EQ(plan.blocks_per_batch, c.blocks) << c.limit;
     EXPECT_EQ(plan.batches_in_flight, c.batches) << c.limit;
@@ -176,7 +176,7 @@ TEST(Status, EveryOneHasItsSentence) {
     EXPECT_GT(text.size(), 10u) << number;
     ++known;
   }
-  EXPECT_EQ(known, 30);  // those of hemstitch.h
+  EXPECT_EQ(known, 30);  // as many as in hemstitch.h
   EXPECT_STREQ(status_text(Status::kOk), "done");
   EXPECT_STREQ(status_text(static_cast<Status>(799)), "unknown status");
   EXPECT_EQ(status_family(Status::kBlockChecksumMismatch), StatusFamily::kCorrupt);
@@ -201,7 +201,7 @@ TEST(Match, RecordsPackAndCompare) {
   EXPECT_EQ(lzss_block_plan(5, 258).min_match_length, 5u);
 }
 
-// The registry is the process's own, so these use one that is extended once.
+// The registry belongs to the process, so these tests share one that is extended once.
 TEST(Registry, ChoosesAndRefusesByName) {
   BackendRegistry& registry = BackendRegistry::instance();
   EXPECT_EQ(registry.choose("cpu").name(), "cpu");
@@ -215,7 +215,7 @@ TEST(Registry, ChoosesAndRefusesByName) {
   EXPECT_EQ(registry.choose("auto").name(), "cpu");
   setenv("HEMSTITCH_BACKEND", "quantum", 1);
   EXPECT_THROW(registry.choose("auto"), Error);
-  EXPECT_EQ(registry.choose("cpu").name(), "cpu");  // a name given wins
+  EXPECT_EQ(registry.choose("cpu").name(), "cpu");  // an explicit name wins
   setenv("HEMSTITCH_BACKEND", "", 1);
   EXPECT_EQ(registry.choose("auto").name(), "cpu");
   unsetenv("HEMSTITCH_BACKEND");
@@ -245,7 +245,7 @@ TEST(LargeBuffer, IsThereFromItsFirstByteToItsLast) {
     for (std::size_t at = 0; at < bytes; at += 4096) buffer.get()[at] = static_cast<std::byte>(at >> 12);
     if (bytes > 0) buffer.get()[bytes - 1] = std::byte{7};
     const LargeBuffer moved = std::move(buffer);
-    EXPECT_EQ(buffer.get(), nullptr);  // NOLINT: what moving leaves is what is asked
+    EXPECT_EQ(buffer.get(), nullptr);  // NOLINT: this checks what moving leaves
     if (bytes > 8192) {
       EXPECT_EQ(moved.get()[4096], std::byte{1});
       EXPECT_EQ(moved.get()[bytes - 1], std::byte{7});
