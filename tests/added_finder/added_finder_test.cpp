@@ -1,4 +1,5 @@
-// What docs/how-to-add-a-finder.md says is enough: a folder and a row, and everything that takes finders takes this one.
+// Checks that docs/how-to-add-a-finder.md is right: a folder and a row are enough for everything that takes a
+// finder.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +24,7 @@ TEST(AddedFinder, IsFoundByNameAndJudged) {
   EXPECT_TRUE(evaluation.verified);
   EXPECT_FALSE(evaluation.counters);
   EXPECT_FALSE(evaluation.without_stitch);
-  // It finds something, and no more than there is.
+  // It finds matches, and no more than there are.
   EXPECT_LT(evaluation.figures.cost, 0.9);
   EXPECT_GE(evaluation.figures.cost_all_lengths,
             optimum(data, 2000, choice.parameters).figures.cost_all_lengths);

@@ -1,5 +1,5 @@
-// hemstitch-fake: the tool with the fake backend beside the real ones. HEMSTITCH_FAKE says what goes wrong. With HEMSTITCH_RUNS
-// it knows the format of the tests, too (tests/runs).
+// hemstitch-fake: the tool with the fake backend beside the real ones. HEMSTITCH_FAKE says what goes wrong.
+// With HEMSTITCH_RUNS it also knows the format of the tests (tests/runs).
 #include <cstdlib>
 
 #include "cli/tool.hpp"

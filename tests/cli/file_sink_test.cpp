@@ -1,4 +1,4 @@
-// What large pieces become in a file: through a mapping where files are memory, and otherwise as they always did.
+// Large pieces in a file: written through a mapping if the file is memory, and otherwise as usual.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ namespace {
 
 using testing::Bytes;
 
-// Of 40 MB with holes; pieces of both sides of the size from which they are mapped.
+// 40 MB with holes, for pieces on both sides of the size from which they are mapped.
 Bytes content_with_holes() {
   Bytes content = testing::random_bytes(std::size_t{40} << 20);
   std::fill(content.begin() + 1'000'001, content.begin() + 1'000'001 + (5 << 20), std::byte{0});
@@ -33,7 +33,7 @@ std::uint64_t blocks_of(const std::filesystem::path& path) {
   return static_cast<std::uint64_t>(status.st_blocks) * 512;
 }
 
-// In a folder of its own there.
+// Uses a folder of its own in `there`.
 void expect_written(const std::filesystem::path& there) {
   std::string name = there / "file_sink.XXXXXX";
   ASSERT_NE(mkdtemp(name.data()), nullptr);
@@ -56,7 +56,7 @@ void expect_written(const std::filesystem::path& there) {
     });
     EXPECT_FALSE(sink->complete(source));
     EXPECT_TRUE(testing::read_file(path) == content) << path;
-    // Of the six megabytes of zeros most are holes, where there are holes at all.
+    // Most of the six megabytes of zeros are holes, if there are holes at all.
     if (sparse) {
       EXPECT_LT(blocks_of(path), content.size() - (5 << 20)) << path;
     } else {

@@ -1,4 +1,4 @@
-// Folders and files by descriptor, where names change between two looks: what no script can time.
+// Folders and files by descriptor, while names change between two calls, which no script can time.
 #include "cli/files/folder.hpp"
 
 #include <fcntl.h>
@@ -35,7 +35,7 @@ class Folders : public testing::Test {
     std::ofstream(path(name)) << content;
   }
 
-  // Opens so many other folders that none before them is still open.
+  // Opens so many other folders that none of the earlier ones stays open.
   void forget_opened() const {
     fs::create_directories(path("others"));
     const Folder others(path("others/"));
@@ -91,7 +91,7 @@ TEST_F(Folders, AreNotWhatLinksLeadTo) {
   EXPECT_FALSE(std::make_shared<Folder>(top_folder_, "sub")->open_to_list());
   EXPECT_FALSE((FileName{sub_, "file"}.unlink()));
   EXPECT_TRUE(fs::exists(path("moved/file")));
-  EXPECT_TRUE(Folder(path("sub/")).open());  // named on the command line
+  EXPECT_TRUE(Folder(path("sub/")).open());  // as on the command line
 }
 
 TEST_F(Folders, ManyEndOneAfterTheOther) {
@@ -120,7 +120,7 @@ TEST_F(Folders, FilesInThemAreNotWhatTookTheirNames) {
   fs::remove(path("sub/file"));
   fs::create_symlink("../elsewhere", path("sub/file"));
   EXPECT_THROW((FileSource(FileName{sub_, "file"})), ToolError);
-  EXPECT_NO_THROW(FileSource(path("sub/file")));  // an argument
+  EXPECT_NO_THROW(FileSource(path("sub/file")));  // as an argument
   fs::remove(path("sub/file"));
   ASSERT_EQ(mkfifo(path("sub/file").c_str(), 0600), 0);
   EXPECT_THROW((FileSource(FileName{sub_, "file"})), ToolError);  // and does not wait for a writer
@@ -133,7 +133,7 @@ TEST_F(Folders, TemporaryFilesAreLeftOverOnceNobodyHoldsThem) {
   EXPECT_FALSE(is_temporary_name(".hemstitch-0123456G"));
   const FileName file{sub_, name};
   Descriptor growing(open(path("sub/" + name).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-  EXPECT_FALSE(is_left_over(file));  // empty and new: not locked yet
+  EXPECT_FALSE(is_left_over(file));  // empty and new, so perhaps not locked yet
   mark_in_use(growing.number());
   ASSERT_EQ(::write(growing.number(), "x", 1), 1);
   EXPECT_FALSE(is_left_over(file));

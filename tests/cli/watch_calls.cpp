@@ -1,11 +1,12 @@
-// Preloaded into the tool (LD_PRELOAD): shows what it asks of the file system, in order, and makes things happen in between.
+// Preloaded into the tool (LD_PRELOAD): logs its calls to the file system, in order, and makes things happen
+// in between.
 //
-// HEMSTITCH_WATCH_LOG=FILE         a line for each call: what is brought to the disk, takes a name, or goes; and, with the mode
-//                                  that it has by then, what takes attributes
+// HEMSTITCH_WATCH_LOG=FILE           a line for each call that syncs, names or removes a file, and for each
+//                                    that gives it attributes, with its mode at that moment
 // HEMSTITCH_WATCH_AT="CALL COMMAND"  runs COMMAND before the first such call
 // HEMSTITCH_WATCH_FAIL="CALL ERRNO"  such calls fail, with a number of errno; "lease" is fcntl(F_SETLEASE)
-// HEMSTITCH_WATCH_SECONDS=1        files have times in whole seconds, as on old file systems
-// HEMSTITCH_WATCH_FILE_SYSTEM=N    statfs()'s number of the file system, in hexadecimal
+// HEMSTITCH_WATCH_SECONDS=1          files have times in whole seconds, as on old file systems
+// HEMSTITCH_WATCH_FILE_SYSTEM=N      statfs()'s number of the file system, in hexadecimal
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -29,7 +30,7 @@ Function* real(Function*, const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
-// What follows "NAME " in a variable; null where that is of another call.
+// The rest of the variable's value after "NAME "; null if it is for another call.
 const char* setting_of(const char* variable, const char* name) {
   const char* const value = std::getenv(variable);
   const std::size_t length = std::strlen(name);
@@ -44,7 +45,7 @@ std::string shown(const char* path) {
   return std::strncmp(name, ".hemstitch-", 11) == 0 ? "TEMPORARY" : name;
 }
 
-// True where the call is to fail, with errno set.
+// True if the call must fail; errno is then set.
 bool watch(const char* call, const std::string& what) {
   if (const char* const path = std::getenv("HEMSTITCH_WATCH_LOG")) {
     const std::string line = std::string(call) + ' ' + what + '\n';
@@ -67,7 +68,7 @@ std::string kind_of(int number) {
   return fstat(number, &status) == 0 && S_ISDIR(status.st_mode) ? "FOLDER" : "FILE";
 }
 
-// The mode that a file has before it is changed.
+// The mode of the file before it is changed.
 std::string mode_of(int number) {
   struct stat status {};
   fstat(number, &status);
@@ -84,7 +85,7 @@ int with_whole_seconds(int result, struct stat* status) {
 
 }  // namespace
 
-// The C library declares some of these with attributes of its own.
+// The C library declares some of these functions with attributes of its own.
 #pragma GCC visibility push(default)
 extern "C" {
 

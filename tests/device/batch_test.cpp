@@ -1,4 +1,4 @@
-// The batch interface on a CUDA device: what a caller of the C functions gets, against the twins.
+// The batch interface on a CUDA device: the results of the C functions, compared with the twins.
 #include "hemstitch/batch.h"
 
 #include <cuda_runtime.h>
@@ -28,7 +28,7 @@ struct Block {
   std::uint32_t history_bytes = 0;
 };
 
-// A batch on the device, its blocks at odd addresses.
+// A batch on the device, with blocks at odd addresses.
 class UploadedBatch {
  public:
   UploadedBatch(const std::vector<Block>& blocks, cudaStream_t stream) {
@@ -104,8 +104,8 @@ class BatchDeviceTest : public CudaTest {
     DeviceBuffer<hemstitch_sequence> d_sequences(capacity + 1, stream());
     DeviceBuffer<std::uint32_t> d_counts(batch.count + 1, stream());
     DeviceBuffer<hemstitch_status> d_found(batch.count + 1, stream()), d_parsed(batch.count + 1, stream());
-    // Not all of them is written: a block that is left out has no candidates, lists end where they end, and each has room
-    // for one item that is no block's.
+    // Not everything is written: a block that is left out has no candidates, lists end early, and each buffer
+    // has room for one more item.
     const auto fill = [&](const auto& buffer) {
       check(cudaMemsetAsync(buffer.get(), 0xA5, buffer.bytes(), stream()), "cudaMemsetAsync");
     };
@@ -274,7 +274,7 @@ TEST_F(BatchDeviceTest, OffersEveryFinderWithAKernel) {
   std::vector<hemstitch_find_options> all;
   for (std::int32_t finder = HEMSTITCH_FINDER_HASH_STEP; finder <= HEMSTITCH_FINDER_WINDOW_INDEX; ++finder)
     all.push_back(options_of(finder));
-  // Every field that the search of a window reads, away from its default.
+  // Changes every field that the search of a window uses.
   hemstitch_find_options changed = options_of(HEMSTITCH_FINDER_LAZY_SCAN);
   changed.min_match_bytes = 3, changed.max_match_bytes = 100, changed.window_bytes = 9000;
   changed.near_range = 10, changed.good_match_bytes = 20, changed.far_step = 3;
@@ -313,12 +313,12 @@ TEST_F(BatchDeviceTest, OffersEveryFinderWithAKernel) {
 TEST_F(BatchDeviceTest, ABlockThatBreaksABoundIsLeftOutAndToldOf) {
   std::vector<Block> blocks;
   for (std::uint32_t i = 0; i < 5; ++i) blocks.push_back({wordy_bytes(5000, i), 0});
-  blocks[1] = {wordy_bytes(9000, 1), 0};     // larger than the bound
-  blocks[3] = {wordy_bytes(6000, 3), 1000};  // more history than the bound
+  blocks[1] = {wordy_bytes(9000, 1), 0};     // larger than the limit
+  blocks[3] = {wordy_bytes(6000, 3), 1000};  // more history than the limit
   UploadedBatch uploaded(blocks, stream());
   uploaded.batch.max_input_bytes = 5000;
   uploaded.batch.max_history_bytes = 500;
-  uploaded.batch.total_input_bytes = 14'999;  // one byte less than the other three
+  uploaded.batch.total_input_bytes = 14'999;  // one byte less than the other three need
   hemstitch_find_options find{};
   hemstitch_parse_options parse{};
   ASSERT_HEMSTITCH(hemstitch_find_options_for_level(3, 65536, &find));
@@ -355,7 +355,7 @@ TEST_F(BatchDeviceTest, AnEmptyBatchIsNothing) {
   EXPECT_EQ(results.total, 0u);
 }
 
-// Of a batch that fills a large device.
+// For a batch that fills a large device.
 TEST_F(BatchDeviceTest, AByteOfInputTakesAtMostTwelveBesides) {
   constexpr std::uint32_t kHistoryBytes = 65536, kInputBytes = 256 << 20;
   for (const std::uint32_t block_bytes : {64u << 10, 256u << 10, 4u << 20})
@@ -370,7 +370,7 @@ TEST_F(BatchDeviceTest, AByteOfInputTakesAtMostTwelveBesides) {
 TEST_F(BatchDeviceTest, ThePlanIsWhatTheCallsAskFor) {
   const BatchShape shape{100, 65536, 3000};
   hemstitch_batch batch{};
-  const std::uint32_t no_sizes = 0;  // only the bounds are read
+  const std::uint32_t no_sizes = 0;  // only the limits are read
   batch.input_bytes = &no_sizes;
   batch.count = shape.block_count;
   batch.max_input_bytes = shape.block_bytes;

@@ -1,4 +1,4 @@
-// scan, gather and scatter on a CUDA device, against sums and copies made one after the other.
+// scan, gather and scatter on a CUDA device, compared with serial sums and copies.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -65,7 +65,7 @@ TEST_F(CompactDeviceTest, ScanAddsUpAnyNumberOfSizes) {
   }
 }
 
-// Captured once, it may run many times: over other sizes at the same place, over none as well.
+// A captured graph may run many times, over other sizes at the same place; also over none.
 TEST_F(CompactDeviceTest, ScanRunsInAGraph) {
   for (const std::size_t count : {0u, 1u, 7000u}) {
     cuda::DeviceBuffer<std::uint32_t> d_sizes(std::max<std::size_t>(count, 1), stream());
@@ -107,8 +107,9 @@ TEST_F(CompactDeviceTest, ScanNeedsItsScratch) {
 
 enum class Spacing { kGuarded, kDense };
 
-// Pieces of `sizes` at sources of one alignment, gathered at an output of another, and scattered back, with guard bytes
-// between the pieces or with none, so that neighbours meet in one word. Returns the first wrong byte (of the way back: beyond the output's size), or nothing.
+// Gathers pieces of `sizes` from sources of one alignment to an output of another, and scatters them back,
+// with guard bytes between the pieces, or without, so that neighbours meet within a word. Returns the first
+// wrong byte (on the way back: beyond the output's size), or nothing.
 std::optional<std::size_t> first_wrong_byte(const std::vector<std::uint32_t>& sizes,
                                             unsigned source_alignment, unsigned output_alignment,
                                             cudaStream_t stream, Spacing spacing = Spacing::kGuarded) {
@@ -145,7 +146,7 @@ std::optional<std::size_t> first_wrong_byte(const std::vector<std::uint32_t>& si
   cuda::gather_pieces_cuda(d_sources.get(), d_sizes.get(), d_offsets.get(), sizes.size(), d_output.get(),
                            d_scratch.get(), d_scratch.bytes(), stream);
   d_output.download(output);
-  // And back: scattered to where the pieces came from, in memory that holds nothing else.
+  // Then scatters the pieces to where they came from, in memory that has nothing else.
   cuda::DeviceBuffer<std::byte> d_back(source_bytes, stream);
   cuda::check(cudaMemsetAsync(d_back.get(), 0xA5, source_bytes, stream), "cudaMemsetAsync");
   std::vector<std::byte*> targets;
@@ -169,7 +170,7 @@ std::optional<std::size_t> first_wrong_byte(const std::vector<std::uint32_t>& si
 }
 
 TEST_F(CompactDeviceTest, GatherCopiesAtEveryPairOfAlignments) {
-  // Sizes around those at which a batched copy hands pieces from threads to warps to blocks.
+  // Sizes around those at which a batched copy assigns pieces to threads, warps or blocks.
   std::vector<std::uint32_t> sizes;
   for (std::uint32_t size = 0; size <= 70; ++size) sizes.push_back(size);
   for (const std::uint32_t size : {127u, 128u, 129u, 1023u, 1024u, 1025u, 8191u, 8193u, 40'000u})
@@ -179,7 +180,7 @@ TEST_F(CompactDeviceTest, GatherCopiesAtEveryPairOfAlignments) {
       ASSERT_EQ(first_wrong_byte(sizes, source, output, stream()), std::nullopt) << source << ", " << output;
 }
 
-// Pieces that follow each other at once: words made of two of them, and of up to sixteen.
+// Adjacent pieces: words with parts of two pieces, and of up to sixteen.
 TEST_F(CompactDeviceTest, GatherJoinsPiecesInOneWord) {
   std::vector<std::uint32_t> sizes;
   for (std::uint32_t size = 0; size <= 40; ++size) sizes.push_back(size);
@@ -212,7 +213,8 @@ TEST_F(CompactDeviceTest, GatherCopiesAnyNumberOfPieces) {
   ASSERT_EQ(first_wrong_byte(std::vector<std::uint32_t>(200'000, 0), 1, 2, stream()), std::nullopt);
 }
 
-// The tests of founding document 002 (docs/founding.md), with the total behind the offsets and sums of 64 bits.
+// The tests of founding document 002 (docs/founding.md), with the total after the offsets, and sums of 64
+// bits.
 TEST_F(CompactDeviceTest, DoesWhatItsDocumentTests) {
   std::vector<std::vector<std::uint32_t>> lists = {{100, 200, 150, 300, 50}, {}, {}};
   for (std::uint32_t i = 0; i < 10'000; ++i) lists[1].push_back(i % 1000 + 100);
@@ -224,7 +226,7 @@ TEST_F(CompactDeviceTest, DoesWhatItsDocumentTests) {
     cuda::DeviceBuffer<std::byte> d_scratch(cuda::scan_sizes_cuda_scratch_bytes(sizes.size()), stream());
     cuda::scan_sizes_cuda(d_sizes.get(), sizes.size(), d_offsets.get(), d_scratch.get(), d_scratch.bytes(),
                           stream());
-    // A file for each size, whose bytes tell which it is.
+    // A file for each size, whose bytes identify it.
     std::vector<std::byte> files;
     std::vector<std::uint64_t> expected = {0};
     for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -249,7 +251,8 @@ TEST_F(CompactDeviceTest, DoesWhatItsDocumentTests) {
   }
 }
 
-// Offsets beyond 2^32: large pieces from one source, with small ones between them so that the border falls into one.
+// Offsets beyond 2^32: large pieces from one source, with small ones in between, one of which crosses the
+// boundary.
 TEST_F(CompactDeviceTest, GatherAndScatterGoBeyondFourGigabytes) {
   constexpr std::size_t kLargeBytes = 306'525'001, kLarge = 16, kSmall = 50'000, kMostSmall = 97;
   std::size_t free_bytes = 0, all_bytes = 0;
@@ -307,7 +310,8 @@ TEST_F(CompactDeviceTest, GatherAndScatterGoBeyondFourGigabytes) {
   for (std::size_t i = 0; i < count; ++i)
     if (sizes[i] == kLargeBytes || i % 500 == 0) expect_piece(i);
 
-  // Back, from behind the border alone: the pieces from 10 before it on, but the large ones, which would overlap.
+  // Scatters only pieces around the boundary back, from 10 before it on; without the large ones, which would
+  // overlap.
   std::size_t first = 0;
   while (offsets[first + 1] <= std::uint64_t{1} << 32) ++first;
   ASSERT_LT(sizes[first], kMostSmall);
@@ -342,7 +346,7 @@ TEST_F(CompactDeviceTest, GatherAndScatterGoBeyondFourGigabytes) {
   for (std::size_t i = 0; i < back_count; ++i) {
     const std::size_t piece = static_cast<std::size_t>(
         std::lower_bound(offsets.begin(), offsets.end(), back_offsets[i]) - offsets.begin());
-    // Pieces of 0 bytes share their offset with the next.
+    // Empty pieces share their offset with the next one.
     if (back_sizes[i] != 0) {
       std::size_t with_bytes = piece;
       while (sizes[with_bytes] == 0) ++with_bytes;

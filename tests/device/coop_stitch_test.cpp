@@ -1,4 +1,4 @@
-// coop_stitch on the device against its twin: records, the records of phase A, and the counters.
+// coop_stitch on the device, compared with its twin: records, the records of phase A, and the counters.
 #include "match/coop_stitch/coop_stitch.hpp"
 
 #include <algorithm>

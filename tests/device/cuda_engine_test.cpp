@@ -1,5 +1,5 @@
-// The `cuda` engine against the `reference` engine, task by task, and whole frames against liblz4 and every other
-// backend, both ways.
+// The `cuda` engine, compared with the `reference` engine task by task; and whole frames, compared with
+// liblz4 and every other backend in both directions.
 #include "engine/cuda/cuda_engine.hpp"
 
 #include <lz4.h>
@@ -27,7 +27,7 @@ using namespace testing;
 
 class CudaEngineTest : public EngineTest {};
 
-// Tasks with rooms of their own, so that two engines can be given the same ones.
+// Tasks with rooms of their own, so that two engines can get the same tasks.
 class TaskSet {
  public:
   void add(std::span<const std::byte> input, std::span<const std::byte> history, std::size_t room) {
@@ -60,8 +60,8 @@ void expect_same(TaskSet& ours, TaskSet& theirs, const std::string& what) {
   }
 }
 
-// Blocks of all kinds: neighbours, neighbours with the bytes before them as history, a dictionary, single bytes, and
-// every room from none to too much.
+// Blocks of all kinds: neighbours, neighbours with the bytes before them as history, a dictionary, single
+// bytes, and rooms of every size from none to too much.
 TaskSet compress_tasks(const Bytes& text, const Bytes& noise, const Bytes& dictionary) {
   TaskSet set;
   const std::span<const std::byte> all(text);
@@ -179,7 +179,8 @@ TEST_F(CudaEngineTest, RestoresAsTheReferenceDoes) {
   ASSERT_NO_FATAL_FAILURE(expect_same(ours, theirs, "restoring"));
 }
 
-// Whole streams of DEFLATE, with and without the history that they need, sound, cut off, damaged and followed by more.
+// Whole streams of DEFLATE, with and without the history that they need: valid, cut off, damaged, and
+// followed by more.
 TEST_F(CudaEngineTest, RestoresDeflateAsTheReferenceDoes) {
   const Bytes text = mixed_bytes(1'000'000, 3);
   const std::span<const std::byte> all(text);
@@ -224,7 +225,8 @@ TEST_F(CudaEngineTest, RestoresDeflateAsTheReferenceDoes) {
   EXPECT_GT(sound, 50u);
 }
 
-// BGZF block by block, also a part of it; streams as short as these by the engine's decoder on the processor. Every format is verified where it was made.
+// BGZF block by block, and a part of it. The engine's decoder restores streams that are as short as these on
+// the processor. Every format is verified by the engine that made it.
 TEST_F(CudaEngineTest, FramesOfDeflateGoRound) {
   const Bytes text = mixed_bytes(3'000'000, 8);
   for (const Format format : {Format::kBgzf, Format::kGzip, Format::kZlib, Format::kDeflate}) {
@@ -338,7 +340,7 @@ TEST_F(CudaEngineTest, WhereMemoryRunsOutBatchesAreHalved) {
   fill(theirs);
   make_reference_backend()->make_engine({})->compress(theirs.tasks(), parameters);
   for (const bool pinned : {false, true}) {
-    // Enough for some blocks, not for thirty.
+    // Enough memory for some blocks, but not for thirty.
     cuda::Device::Limits limits;
     (pinned ? limits.pinned_bytes : limits.memory_bytes) = pinned ? 1 << 20 : 16 << 20;
     cuda::Device device(cuda::open_device({}).facts(), limits);
@@ -419,7 +421,7 @@ TEST_F(CudaEngineTest, FramesOfLiblz4AreRestored) {
   for (const int level : {1, 9, 12})
     for (const LZ4F_blockSizeID_t block_size : {LZ4F_max64KB, LZ4F_max256KB, LZ4F_max1MB, LZ4F_max4MB})
       for (const LZ4F_blockMode_t mode : {LZ4F_blockLinked, LZ4F_blockIndependent}) {
-        if (mode == LZ4F_blockLinked && level == 9) continue;  // one block after the other: slow
+        if (mode == LZ4F_blockLinked && level == 9) continue;  // one block after the other is slow
         LZ4F_preferences_t preferences{};
         preferences.compressionLevel = level;
         preferences.frameInfo.blockSizeID = block_size;
@@ -494,12 +496,12 @@ TEST_F(CudaEngineTest, DeviceMemoryIsBoundedAndTheBytesAreTheSame) {
   }
 }
 
-// By the device's own clock.
+// According to the device's own clock.
 TEST_F(CudaEngineTest, ABatchIsUploadedWhileAnotherIsComputed) {
   const Bytes text = mixed_bytes(400'000'000, 14);
   CompressOptions options;
   options.backend = "cuda";
-  options.level = 9;  // kernels take longer than uploads
+  options.level = 9;  // kernels then take longer than uploads
   options.threads = 8;
   MemorySource source(text);
   NullSink sink;

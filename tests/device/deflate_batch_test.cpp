@@ -1,4 +1,5 @@
-// The DEFLATE part of the batch interface on a device: streams that zlib reads, with the twin's DEFLATE in them.
+// The DEFLATE part of the batch interface on a device: zlib must read the streams, which contain the twin's
+// DEFLATE.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -43,7 +44,7 @@ Bytes twins_deflate(const FinderCase& one, int level) {
   return block;
 }
 
-// Arrays of a batch on the device.
+// The arrays of a batch on the device.
 struct GivenBlocks {
   GivenBlocks(const std::vector<FinderCase>& cases, const cuda::Stream& stream) : batch(cases, stream) {
     std::vector<const void*> begins;
@@ -134,7 +135,7 @@ TEST_F(DeflateBatchDeviceTest, StreamsAreReadByZlibAndHoldTheTwinsBytes) {
     }
 }
 
-// Also sizes alone; and a stream that is none, a room that is too small.
+// Also determines only sizes; and restores an invalid stream, and one with too little room.
 TEST_F(DeflateBatchDeviceTest, RestoresWhatItCompressed) {
   const cuda::Stream stream;
   std::vector<FinderCase> cases;
@@ -200,7 +201,7 @@ std::vector<Chunk> chunks_of(std::int32_t format) {
   std::vector<Chunk> chunks;
   for (StreamCase& one : cases)
     chunks.push_back({std::move(one.stream), one.capacity, std::move(one.history), "a case"});
-  // Whatever its streams are, each of real size.
+  // Streams of real size.
   for (Shape& shape : shapes_of(60'000)) {
     const Bytes stream = format == HEMSTITCH_DEFLATE_ZLIB
                              ? zlib_stream(shape.bytes, 6, Z_DEFAULT_STRATEGY, 8, MAX_WBITS)
@@ -223,7 +224,7 @@ Restored restored_by_reference(std::int32_t format, const Chunk& chunk) {
   return restored;
 }
 
-// Sizes alone: what only the content, or the dictionary, could tell is not told.
+// Only sizes are determined, so errors that depend on the content or the dictionary are not found.
 Restored sized_by_reference(std::int32_t format, const Chunk& chunk) {
   Restored restored = restored_by_reference(format, chunk);
   if (restored.status != HEMSTITCH_CONTENT_CHECKSUM_MISMATCH &&
@@ -234,7 +235,7 @@ Restored sized_by_reference(std::int32_t format, const Chunk& chunk) {
     restored.bytes = load_le32(chunk.block.data() + chunk.block.size() - 4);
     return restored;
   }
-  // What stands between header, dictionary's checksum where it is named, and trailer.
+  // The stream between the header (and the dictionary's checksum, if there is one) and the trailer.
   const std::ptrdiff_t lead = (std::to_integer<unsigned>(chunk.block[1]) & 0x20) != 0 ? 6 : 2;
   Chunk inside = chunk;
   inside.block = Bytes(chunk.block.begin() + lead, chunk.block.end() - 4);
@@ -289,7 +290,7 @@ TEST_F(DeflateBatchDeviceTest, StreamsHaveTheReferencesStatusesSizesAndBytes) {
     }
 }
 
-// Every stream that breaks one, and no other.
+// Every stream that exceeds a limit must be reported, and no other.
 TEST_F(DeflateBatchDeviceTest, StreamsThatBreakABoundAreToldOf) {
   const cuda::Stream stream;
   const Bytes content = wordy_bytes(1000), small = wordy_bytes(10);
@@ -327,7 +328,7 @@ TEST_F(DeflateBatchDeviceTest, StreamsThatBreakABoundAreToldOf) {
   }
 }
 
-// What was compressed here comes back, in every format.
+// Streams in every format that were compressed here must be restored here.
 TEST_F(DeflateBatchDeviceTest, StreamsThatWereCompressedHereAreRestoredHere) {
   const cuda::Stream stream;
   std::vector<FinderCase> cases;

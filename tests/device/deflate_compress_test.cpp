@@ -1,5 +1,5 @@
-// DEFLATE written on the device: the twin's bytes, whatever the level, size, history and room; its stages behind the parse by themselves;
-// CRC-32 and Adler-32; and whole files of all four formats.
+// DEFLATE that is written on the device must have the twin's bytes, with any level, size, history and room.
+// Also the stages after the parse, one by one; CRC-32 and Adler-32; and whole files of all four formats.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -57,7 +57,7 @@ void expect_blocks(const std::vector<FinderCase>& cases, const std::vector<Bytes
   }
 }
 
-// Into rooms of exactly the twin's sizes; then again, where every third is a byte short.
+// Compresses into rooms of exactly the twin's sizes; then again, with every third room a byte short.
 void expect_twins(const std::vector<FinderCase>& cases, std::initializer_list<int> levels) {
   const cuda::Stream stream;
   const FinderBatch batch(cases, stream);
@@ -90,7 +90,7 @@ std::vector<FinderCase> cases_of(const std::vector<Shape>& shapes) {
 
 // ---- Stages, from the twin's sequences ----
 
-// One chunk as the twin has it.
+// A chunk of the twin.
 struct TwinChunk {
   DeflateChunk chunk;
   std::vector<Sequence> sequences;
@@ -138,7 +138,7 @@ std::vector<std::uint8_t> lengths_of(std::span<const std::uint32_t> codes) {
   return lengths;
 }
 
-// The parts of every chunk, field by field, and the prices of a pass that would follow.
+// The parts of every chunk, field by field, and the prices for a next pass.
 void expect_twins_parts(const std::vector<FinderCase>& cases, int level_number) {
   const DeflateLevel level = deflate_level(level_number);
   const cuda::Stream stream;
@@ -290,7 +290,7 @@ TEST_F(DeflateCompressCuda, EqualsItsTwinOnRealFiles) {
   expect_twins(file_cases(65280, 0, 16), {6});
 }
 
-// The blocks of one file, as the engine has them: each one's history is the end of the one before.
+// The blocks of a file, as the engine passes them: the history of each is the end of the one before.
 TEST_F(DeflateCompressCuda, SpansHoldTheTwinsBlocksOneBehindTheOther) {
   const cuda::Stream stream;
   const Bytes file = mixed_bytes(5'000'000, 7);
@@ -447,7 +447,7 @@ TEST_F(DeflateFilesCuda, AreThoseOfTheReferenceAndOthersReadThem) {
   }
 }
 
-// One long stream is the processor's, whoever is asked.
+// The processor restores one long stream, with any backend.
 TEST_F(DeflateFilesCuda, StreamsAreRestoredThough) {
   const Bytes text = wordy_bytes(3'000'000);
   CompressOptions options;

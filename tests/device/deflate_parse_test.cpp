@@ -1,4 +1,4 @@
-// The device's parse of DEFLATE chunks against the twin's: every list of sequences, to the last element.
+// The device's parse of DEFLATE chunks: every list of sequences must be the twin's, to the last element.
 #include <fmt/format.h>
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace testing;
 
-// Blocks of a level, cut into chunks, with what the twins of the finders say.
+// The blocks of a level, cut into chunks, with the matches of the finders' twins.
 class ChunkBatch {
  public:
   ChunkBatch(const std::vector<FinderCase>& cases, int level, const cuda::Stream& stream,
@@ -98,7 +98,8 @@ class DeflateParseTest : public CudaTest {
 
   const cuda::Stream& stream() const { return *stream_; }
 
-  // Parses with `costs`, as many a chunk as there are, and then again with `other_costs`; gives how either differs from the twin.
+  // Parses with `costs`, as many for each chunk as there are, and again with `other_costs`. Returns how
+  // either differs from the twin.
   std::string difference(const ChunkBatch& batch, const std::vector<DeflateDeviceCosts>& costs,
                          const std::vector<DeflateDeviceCosts>& other_costs) const {
     const BlockPlan plan = deflate_block_plan();
@@ -125,7 +126,8 @@ class DeflateParseTest : public CudaTest {
     return "";
   }
 
-  // Prior prices, random ones, such that most positions have edges of equal cost, and the same by units.
+  // With prior prices, with random ones for which most positions have edges of equal cost, and with random
+  // ones for each unit.
   void expect_twins(const std::vector<FinderCase>& cases, int level = 6,
                     std::size_t chunk_bytes = kDeflateChunkBytes) const {
     const ChunkBatch batch(cases, level, stream(), chunk_bytes);
@@ -203,7 +205,7 @@ TEST_F(DeflateParseTest, SeveralChunksOfABlockAreTheTwins) {
   for (const int level : {1, 6, 9, 12}) expect_twins(cases, level);
 }
 
-// Chunks that begin everywhere in the batch, and end in the middle of matches.
+// Chunks that begin anywhere in the batch, and end within matches.
 TEST_F(DeflateParseTest, ShortChunksOfABlockAreTheTwins) {
   for (const std::size_t chunk_bytes : {1, 37})
     expect_twins({{"words", wordy_bytes(3000, 3), 700}, {"runs", runs_bytes(2001, 4), 0}}, 6, chunk_bytes);
@@ -235,7 +237,7 @@ TEST_F(DeflateParseTest, AnEmptyBatchHasNoSequences) {
   EXPECT_TRUE(parsed.kept_to_its_room);
 }
 
-// Needs no device.
+// This needs no device.
 TEST(DeflateParseParameters, RefusesWhatItCannotDo) {
   const auto message = [](std::uint32_t max_chunk_bytes, std::uint32_t costs_per_chunk,
                           std::size_t missing_bytes) -> std::string {
@@ -250,7 +252,7 @@ TEST(DeflateParseParameters, RefusesWhatItCannotDo) {
     } catch (const Error& error) {
       EXPECT_EQ(error.status(), Status::kInvalidOption);
       const std::string text = error.what();
-      return text.substr(0, text.find(" ("));  // without the status's hint
+      return text.substr(0, text.find(" ("));  // without the hint for the status
     }
     return "no error";
   };

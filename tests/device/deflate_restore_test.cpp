@@ -1,5 +1,5 @@
-// Restoration of DEFLATE on a CUDA device, against deflate_restore_reference(): bytes, sizes and statuses, of sound streams and of
-// all kinds of damage, by every way. Guard bytes stand around every output.
+// Restoring DEFLATE on a CUDA device, compared with deflate_restore_reference(): bytes, sizes and statuses of
+// valid streams and of all kinds of damage, in every way. Every output is between guard bytes.
 #include <isa-l/igzip_lib.h>
 #include <libdeflate.h>
 
@@ -101,7 +101,7 @@ class DeflateRestoreDeviceTest : public CudaTest {
   }
   cudaStream_t stream() const { return stream_->get(); }
 
-  // By each way, with and without output.
+  // Restores in each way, with and without output.
   void expect_same(std::span<const Chunk> chunks) const {
     RestoreBatch batch(chunks, stream());
     std::byte* const* const d_outputs = batch.batch().d_outputs;
@@ -184,7 +184,7 @@ TEST_F(DeflateRestoreDeviceTest, SmallStreamsCutAndFlippedAnywhere) {
   }
 }
 
-// Codes that no compressor writes, and zlib takes.
+// Codes that no compressor writes, but that zlib accepts.
 TEST_F(DeflateRestoreDeviceTest, UnusualCodes) {
   std::vector<Chunk> chunks;
   const auto add = [&](const DeflateBitWriter& writer, std::string name) {
@@ -198,7 +198,7 @@ TEST_F(DeflateRestoreDeviceTest, UnusualCodes) {
   litlens['a'] = 1;
   add(DeflateBitWriter().dynamic(true, litlens, {0}).code(0, 1).code(0, 1).code(1, 1),
       "two codes of one bit");
-  // Codes of 1 to 15 bits: the longest are those of the end and of length 3.
+  // Codes of 1 to 15 bits; the longest are those of the end and of length 3.
   std::vector<std::uint8_t> deep(258, 0);
   for (std::uint8_t i = 1; i <= 14; ++i) deep[i] = i;
   deep[256] = deep[257] = 15;
@@ -220,7 +220,7 @@ TEST_F(DeflateRestoreDeviceTest, UnusualCodes) {
   expect_same(chunks);
 }
 
-// HEMSTITCH_MUTATED_STREAMS says how many there are to be; they are others than those of a run of fewer.
+// HEMSTITCH_MUTATED_STREAMS says how many there are; a longer run has other streams than a shorter one.
 TEST_F(DeflateRestoreDeviceTest, MutatedStreamsEndAsTheReferenceSays) {
   constexpr std::size_t kBatch = 100'000;
   const char* const asked = std::getenv("HEMSTITCH_MUTATED_STREAMS");
@@ -243,7 +243,7 @@ TEST_F(DeflateRestoreDeviceTest, MutatedStreamsEndAsTheReferenceSays) {
         const auto& [stream, bytes] = sound[random() % sound.size()];
         Chunk& chunk = chunks[i];
         chunk = {stream, bytes - 1 + random() % 3, {}, "mutated"};
-        // Of a block's head, or anywhere.
+        // Changes are in the header of a block, or anywhere.
         const std::size_t reach =
             random() % 2 == 0 ? std::min<std::size_t>(chunk.block.size(), 60) : chunk.block.size();
         for (auto changes = random() % 4; changes > 0; --changes)
@@ -279,8 +279,8 @@ TEST_F(DeflateRestoreDeviceTest, BatchesOfAnyNumberOfStreams) {
   expect_same(small);
 }
 
-// Codes that put themselves right late or never, so that starts have to be told by phases: literals of 8 bits, with and without others
-// among them.
+// Codes that resynchronize late or never, so that beginnings must be told apart by phase: literals of 8 bits,
+// with and without others among them.
 TEST_F(DeflateRestoreDeviceTest, CodesThatDoNotPutThemselvesRight) {
   std::vector<Chunk> chunks;
   std::vector<std::uint8_t> flat(257, 8);
@@ -292,7 +292,7 @@ TEST_F(DeflateRestoreDeviceTest, CodesThatDoNotPutThemselvesRight) {
     for (const std::byte byte : content) writer.code(std::to_integer<unsigned>(byte), 8);
     chunks.push_back({writer.code(255, 8).bytes(), content.size(), {}, "all of 8 bits"});
   }
-  // Blocks of a byte each: what stands behind them in a window means nothing to their codes.
+  // Blocks of a byte each: what follows them in a window means nothing to their codes.
   std::vector<std::uint8_t> two(257, 0);
   two['a'] = two[256] = 1;
   DeflateBitWriter small_blocks;
@@ -312,7 +312,7 @@ TEST_F(DeflateRestoreDeviceTest, CodesThatDoNotPutThemselvesRight) {
   expect_same(chunks);
 }
 
-// Few streams of a megabyte and more, of all kinds of content, damaged ones and small ones between them.
+// Few streams of a megabyte and more, with all kinds of content, and damaged and small ones in between.
 TEST_F(DeflateRestoreDeviceTest, FewLargeStreamsAmongOthers) {
   std::vector<Chunk> chunks(24);
   on_all_cores(chunks.size(), [&](std::size_t i) {
@@ -334,7 +334,8 @@ TEST_F(DeflateRestoreDeviceTest, FewLargeStreamsAmongOthers) {
   expect_same(chunks);
 }
 
-// Streams that are set apart, among many that are not: sound ones, damaged ones, and more than there is room for.
+// Streams that are set apart, among many that are not: valid ones, damaged ones, and more than there is room
+// for.
 TEST_F(DeflateRestoreDeviceTest, LongStreamsAmongShortOnes) {
   const Bytes text = testing::wordy_bytes(2000);
   for (const std::size_t long_count : {std::size_t{4}, std::size_t{cuda::kDeflateMostLongStreams} + 2}) {
@@ -342,7 +343,7 @@ TEST_F(DeflateRestoreDeviceTest, LongStreamsAmongShortOnes) {
     on_all_cores(long_count, [&](std::size_t i) {
       const Bytes content =
           testing::random_bytes(cuda::kDeflateLongStreamBytes + 30'000, static_cast<std::uint32_t>(i));
-      // Stored, but for some of them.
+      // Most of them are stored.
       Chunk& chunk = chunks[7 + 11 * i];
       chunk = {zlib_stream(content, 0), content.size(), {}, "long"};
       if (i % 4 == 1) chunk.block = zlib_stream(testing::random_bytes(2 << 20, 3, 200), 6);
@@ -406,7 +407,7 @@ TEST_F(DeflateRestoreDeviceTest, TooLittleScratchIsRefused) {
   EXPECT_THROW(cuda::restore_deflate_cuda(batch.batch(), scratch.get(), scratch_bytes - 1, stream()), Error);
 }
 
-// What one run leaves does not show in the next.
+// One run must not affect the next.
 TEST_F(DeflateRestoreDeviceTest, RunsAreEqualAlsoOnTwoStreamsAtOnce) {
   std::vector<Chunk> chunks(300);
   on_all_cores(chunks.size(), [&](std::size_t i) {

@@ -1,5 +1,6 @@
-// A piece of one DEFLATE stream on a CUDA device, against zlib: what is given back is a beginning of what zlib restores, its checksums are
-// right, and of sound streams it is all, unless limits are tiny. Guard bytes stand around the input, the output and the scratch memory.
+// A piece of a DEFLATE stream on a CUDA device, compared with zlib: what is returned must be a beginning of
+// what zlib restores, with the right checksums. Valid streams must be restored completely, unless limits are
+// tiny. Input, output and scratch memory are between guard bytes.
 #include <zlib.h>
 
 #include <atomic>
@@ -32,7 +33,7 @@ constexpr std::size_t kGuardBytes = 64;
 constexpr std::size_t kGzipHeaderBytes = 10;  // as zlib writes it
 constexpr int kGzipBits = MAX_WBITS + 16;
 
-// What zlib's inflate restores of raw DEFLATE before it meets damage, and whether it came to the end.
+// What zlib's inflate restores of raw DEFLATE before it meets damage, and whether it reached the end.
 struct ByZlib {
   Bytes content;
   bool ended = false;
@@ -66,7 +67,7 @@ Bytes gzip(const Bytes& content, int level = 6) {
   return zlib_stream(content, level, Z_DEFAULT_STRATEGY, 8, kGzipBits);
 }
 
-// Limits that let small inputs cross every border.
+// Limits with which small inputs cross every boundary.
 DeflatePieceLimits tight() {
   DeflatePieceLimits limits = cuda::deflate_piece_limits(std::size_t{1} << 20, std::size_t{4} << 20);
   limits.spacing_bytes = cuda::kDeflateLeastSpacing;
@@ -82,12 +83,12 @@ struct Piece {
   std::size_t capacity = 0;
   std::size_t alignment = 0;
   std::optional<std::uint64_t> begun_at =
-      {};  // bits: begun there, before the link and the window are known, and then finished
+      {};  // a bit: begun there before the link and the window are known, then finished
 };
 struct Restored {
   DeflatePieceResult result;
   Bytes content;
-  bool found = true;  // the link, by who had begun before it
+  bool found = true;  // whether the link was found among the starts of the piece that was begun before it
 };
 
 class DeflateStreamDeviceTest : public CudaTest {
@@ -159,7 +160,7 @@ class DeflateStreamDeviceTest : public CudaTest {
     return restored;
   }
 
-  // Content, checksums and members against what is expected. Returns whether all of it is there.
+  // Compares content, checksums and members with what is expected. Returns whether everything is there.
   static bool is_beginning(const Restored& restored, const Bytes& expected, const std::string& name) {
     const DeflatePieceResult& result = restored.result;
     const bool begins = restored.content.size() <= expected.size() &&
@@ -231,7 +232,7 @@ TEST_F(DeflateStreamDeviceTest, RestoresRealFiles) {
   }
 }
 
-// Streams inside of streams: true headers that lead nowhere.
+// Streams within streams: valid headers that lead nowhere.
 TEST_F(DeflateStreamDeviceTest, StreamsInsideOfStreams) {
   const Bytes words = testing::wordy_bytes(200'000), noise = testing::random_bytes(100'000, 2);
   const Bytes once = joined({noise, gzip(words), words, gzip(noise), noise});
@@ -253,8 +254,8 @@ TEST_F(DeflateStreamDeviceTest, EmptyBlocksByTheThousand) {
   expect_whole("fixed", fixed.block(true, 1).code(0, 7).bytes(), {}, tight());
 }
 
-// One block of all: its codes put themselves right; or never do, and are known for that; or never do, so that each guess in its middle is likely
-// to be wrong.
+// Everything in one block, whose codes resynchronize; or never do, which is detected; or never do, so that
+// each guess within it is probably wrong.
 TEST_F(DeflateStreamDeviceTest, OneGiantBlock) {
   struct Literals {
     const char* name;
@@ -308,13 +309,13 @@ TEST_F(DeflateStreamDeviceTest, Members) {
   expect_whole("small members", small, content, limits, true);
   const Restored restored = restore({.data = small, .members = true, .capacity = content.size()}, limits);
   EXPECT_EQ(restored.result.members.size(), 2000u);
-  limits.starts = 100;  // those beyond are not known, so the piece ends at one of them
+  limits.starts = 100;  // starts beyond these are not known, so the piece ends at one of them
   const Restored fewer = restore({.data = small, .members = true, .capacity = content.size()}, limits);
   is_beginning(fewer, content, "few starts");
   EXPECT_TRUE(fewer.result.ended);
   ASSERT_FALSE(fewer.result.members.empty());
   EXPECT_NE(fewer.result.members.back().next_begin_bits, 0u);
-  // A match of one member into the one before.
+  // A match that reaches from one member into the one before.
   const Bytes history(words.begin(), words.begin() + 30'000);
   const Bytes first = gzip(history);
   Bytes reaching = joined({first, Bytes(first.begin(), first.begin() + kGzipHeaderBytes),
@@ -355,8 +356,9 @@ TEST_F(DeflateStreamDeviceTest, PiecesFromAnyBlockOn) {
     }
 }
 
-// Begun before it is known where the first block begins, and finished with the link: the same.
-// Where no start is found at the link, as at blocks of kinds that nobody looks for, it says so: then who called begins anew from there.
+// Begun before it is known where the first block begins, and finished with the link: the result must be the
+// same. If no start is found at the link, for example at a kind of block that is not searched for, this is
+// reported, and the caller begins again from there.
 TEST_F(DeflateStreamDeviceTest, BegunBeforeTheLinkIsKnown) {
   int found = 0, tried = 0;
   for (const Bytes& content : {testing::wordy_bytes(600'000), testing::random_bytes(300'000, 5, 240)}) {
@@ -383,7 +385,7 @@ TEST_F(DeflateStreamDeviceTest, BegunBeforeTheLinkIsKnown) {
         if (!whole.found) continue;
         ++found;
         EXPECT_TRUE(is_beginning(whole, rest, "begun") && whole.result.ended) << "cut at " << cut;
-        // No block begins there.
+        // No block begins here.
         piece.begin_bits += 3;
         EXPECT_FALSE(restore(piece, tight()).found);
       }
@@ -418,7 +420,8 @@ TEST_F(DeflateStreamDeviceTest, TinyLimitsGiveLess) {
   EXPECT_THROW(restore({.data = content, .begin_bits = 8 * content.size() + 1}, tight()), Error);
 }
 
-// Cut and damaged anywhere: never more than what zlib gives before the damage, and what is given is right.
+// Cut and damaged anywhere: never more content than zlib gives before the damage, and always the right
+// content.
 TEST_F(DeflateStreamDeviceTest, DamageAnywhere) {
   const Bytes words = testing::wordy_bytes(150'000), flat = testing::random_bytes(100'000, 5, 240);
   const Bytes nested = joined({flat, gzip(words), words});
@@ -451,8 +454,8 @@ TEST_F(DeflateStreamDeviceTest, DamageAnywhere) {
   EXPECT_GT(cut, 100u);
 }
 
-// Small streams, changed anywhere: 2000, or as many as HEMSTITCH_MUTATED_STREAMS says, by several threads, each with memory of its own. Every other one is begun before it
-// is finished.
+// Small streams, changed anywhere: 2000, or as many as HEMSTITCH_MUTATED_STREAMS says, on several threads
+// with memory of their own. Every other one is begun before it is finished.
 TEST_F(DeflateStreamDeviceTest, MutatedStreams) {
   const char* const asked = std::getenv("HEMSTITCH_MUTATED_STREAMS");
   const std::uint64_t rounds = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 2000;
@@ -544,7 +547,7 @@ TEST_F(DeflateStreamDeviceTest, MutatedStreams) {
       EXPECT_TRUE(std::all_of(all.begin(), all.begin() + kGuardBytes, is_guard) &&
                   std::all_of(all.end() - kGuardBytes, all.end(), is_guard))
           << round;
-      if (members) {  // what follows the first one zlib does not restore
+      if (members) {  // zlib does not restore what follows the first member
         EXPECT_LE(content.size(), kCapacity) << round;
         continue;
       }

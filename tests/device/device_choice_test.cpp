@@ -1,4 +1,5 @@
-// Which device is used, and why none is: decided over plain facts, so tested without a GPU.
+// Which device is used, and why none is. The choice depends only on plain facts, so it is tested without a
+// GPU.
 #include "gpu/cuda/device_choice.hpp"
 
 #include <gtest/gtest.h>
@@ -61,7 +62,7 @@ TEST(CudaDeviceChoice, TakesAllThatAreMeantWhereSeveralMayWork) {
       list += std::to_string(one.index);
     return list;
   };
-  EXPECT_EQ(indices("all"), "023");  // no kernels for 1
+  EXPECT_EQ(indices("all"), "023");  // there are no kernels for 1
   EXPECT_EQ(indices("3,1,0"), "30");
   EXPECT_EQ(indices("gpu3,gpu0"), "30");
   EXPECT_EQ(indices("gpu"), "0");
@@ -81,7 +82,7 @@ TEST(CudaDeviceChoice, TakesTheFirstUsableOfThoseThatAreMeant) {
   };
   EXPECT_EQ(index("0"), 0);
   EXPECT_EQ(index("3,0"), 3);
-  EXPECT_EQ(index("1,0"), 0);  // no kernels for that one
+  EXPECT_EQ(index("1,0"), 0);  // there are no kernels for 1
   EXPECT_EQ(index("gpu2"), 2);
   EXPECT_EQ(index("gpu"), 0);
   EXPECT_NE(choose_device(four, kArchitectures, "1").reason.find("GPU1 has compute capability 6.1"),
@@ -102,7 +103,7 @@ TEST(CudaDeviceChoice, SaysThatTheDriverIsTooOld) {
   EXPECT_FALSE(choice.device.has_value());
   EXPECT_EQ(choice.reason,
             "the NVIDIA driver is too old: it runs CUDA 12.4, this build needs 13.0; update the driver");
-  // Of the same major version, an older one will do.
+  // With the same major version, an older driver is sufficient.
   DeviceSurvey older = survey({device(0, 90, 1)});
   older.driver_version = 12000;
   older.runtime_version = 12080;

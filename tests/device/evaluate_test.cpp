@@ -1,4 +1,4 @@
-// What judges finders, with the search on the device: the same records, the same figures, the same counters.
+// The evaluation of finders, with the search on the device: the same records, figures and counters.
 #include "cuda_test.hpp"
 #include "evaluate/evaluation.hpp"
 #include "evaluate/finder_choice.hpp"

@@ -1,4 +1,5 @@
-// The finders that search a whole window, brute_force and window_index, on the device against their twins.
+// The finders that search a whole window, brute_force and window_index, on the device, compared with their
+// twins.
 #include "cuda_test.hpp"
 #include "finder_batch.hpp"
 #include "match/brute_force/brute_force.hpp"

@@ -1,4 +1,4 @@
-// Files of a tree at once on the device: the twins' frames in one call, and their contents back.
+// Many files at once on the device: the twins' frames in one call, and their contents back.
 #include "pipeline/frame_batch.hpp"
 
 #include <random>
@@ -33,7 +33,7 @@ std::vector<Bytes> copies(const std::vector<std::span<const std::byte>>& spans) 
   return copied;
 }
 
-// As a stream of the twins' makes it of a file.
+// Compresses a file with a stream of the twins.
 Bytes frame_alone(const Bytes& file, CompressOptions options) {
   testing::CollectSink sink;
   options.backend = "reference";
@@ -88,7 +88,7 @@ TEST_F(FrameBatchDeviceTest, GivesTheTwinsFramesAndTheirContents) {
     const std::vector<std::span<const std::byte>> spans(frames.begin(), frames.end());
     for (std::size_t at = 0; at < spans.size();)
       for (const auto& restored : restorer.restore(std::span(spans).subspan(at), room)) {
-        // Stored blocks, such as a last byte that stands apart, need no other one.
+        // Stored blocks do not depend on others, for example a last byte that is apart.
         if (way.linked && files[at].size() > way.block_bytes + 1 && frames[at].size() < files[at].size()) {
           EXPECT_FALSE(restored.content);
         } else {
@@ -102,7 +102,7 @@ TEST_F(FrameBatchDeviceTest, GivesTheTwinsFramesAndTheirContents) {
   }
 }
 
-// Damage in one file is that file's alone.
+// Damage in one file must not affect others.
 TEST_F(FrameBatchDeviceTest, LeavesDamagedFilesOut) {
   std::vector<Bytes> frames;
   std::vector<Bytes> files;

@@ -1,5 +1,5 @@
-// Files to device memory and back: the contents that the processor restores, the bytes that it writes, its words for what is wrong, and
-// nothing of an incomplete file.
+// Files to device memory and back: the contents that the processor restores, the bytes that it writes, its
+// error messages, and no remains of an incomplete file.
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::Bytes;
 
-// Small enough that short files are many pieces and groups.
+// Small enough that short files have many pieces and groups.
 constexpr FrameLoadSizes kSmall{.most_piece_bytes = 40'000,
                                 .least_piece_bytes = 10'000,
                                 .piece_files = 3,
@@ -60,7 +60,7 @@ Bytes on_host(const DeviceContent& content) {
   return bytes;
 }
 
-// Freed at the end, so that nothing of it looks like a leak.
+// Freed at the end, so that it does not look like a leak.
 struct OnDevice {
   explicit OnDevice(const Bytes& bytes) : count(bytes.size()) {
     cuda::check(cudaMalloc(reinterpret_cast<void**>(&data), std::max<std::size_t>(count, 1)), "cudaMalloc");
@@ -81,7 +81,7 @@ Bytes joined(std::initializer_list<Bytes> parts) {
   return all;
 }
 
-// By liblz4: these tests are about the way.
+// With liblz4: these tests are about the transfers.
 CompressOptions plain(const Bytes& content) {
   CompressOptions options;
   options.backend = "cpu";
@@ -157,7 +157,8 @@ TEST_F(FrameFilesDeviceTest, LoadsFramesOfEveryKind) {
   }
 }
 
-// Blocks of any size in a frame that tells none: rooms stay unfilled and contents are moved together.
+// Blocks of any size in a frame that does not state it: rooms are not filled, and contents are moved
+// together.
 TEST_F(FrameFilesDeviceTest, ShortBlocksAreMovedTogether) {
   std::vector<Bytes> parts;
   Bytes file, content;
@@ -198,7 +199,7 @@ TEST_F(FrameFilesDeviceTest, SavesTheBytesOfTheReference) {
         same.backend = "reference";
         same.level = level;
         same.block_checksums = checksums;
-        if (bytes == 0) same.content_bytes.reset();  // as the tool has it
+        if (bytes == 0) same.content_bytes.reset();  // as in the tool
         Bytes expected;
         Compressor compressor(same, [&](std::span<const std::byte> piece) {
           expected.insert(expected.end(), piece.begin(), piece.end());
@@ -269,7 +270,7 @@ TEST_F(FrameFilesDeviceTest, WhatIsWrongIsToldAsTheProcessorTellsIt) {
   EXPECT_EQ(error_of([&] { load_frame(path("missing")); })->status(), Status::kReadFailed);
   EXPECT_EQ(error_of([&] { load_frame(fs::temp_directory_path().string()); })->status(), Status::kReadFailed);
 
-  // One that is wrong among others: its words, and nothing is kept.
+  // One bad file among others: the error is its own, and nothing is kept.
   const std::string sound = write("sound", good);
   write("wrong", Bytes(good.begin(), good.end() - 1));
   EXPECT_EQ(error_of([&] { load_frames({sound, path("wrong"), sound}); })->status(), Status::kTruncated);
@@ -293,7 +294,7 @@ TEST_F(FrameFilesDeviceTest, MutatedFilesEndAsOnTheProcessor) {
     for (int round = 0; round < 60; ++round) {
       Bytes file = good;
       for (std::size_t flips = 1 + random() % 3; flips > 0; --flips) {
-        // Half of them where headers are.
+        // Half of the changes are where headers are.
         const std::size_t at = random() % (random() % 2 == 0 ? 20 : file.size());
         file[at] = static_cast<std::byte>(random());
       }
@@ -346,12 +347,12 @@ TEST_F(FrameFilesDeviceTest, ManyThreadsAtOnce) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// What the caller's stream still has to do with the content comes before it is saved.
+// Work that the caller's stream still has to do on the content must be done before it is saved.
 TEST_F(FrameFilesDeviceTest, FollowsTheCallersStream) {
   const Bytes before = testing::wordy_bytes(20'000'000, 1), after = testing::wordy_bytes(20'000'000, 2);
   const OnDevice d_content(before), d_before(before), d_after(after);
   const cuda::Stream stream;
-  // Ends with `after`.
+  // At the end the content is `after`.
   for (int i = 0; i < 200; ++i)
     cuda::check(cudaMemcpyAsync(d_content.data, (i % 2 == 0 ? d_before : d_after).data, after.size(),
                                 cudaMemcpyDeviceToDevice, stream.get()),

@@ -1,4 +1,4 @@
-// hash_chain on the device equals its twin to the byte.
+// hash_chain on the device must equal its twin, byte by byte.
 #include "match/hash_chain/hash_chain.hpp"
 
 #include <gtest/gtest.h>
@@ -74,8 +74,9 @@ TEST_F(HashChainCuda, EqualsItsTwinOnLargeBlocks) {
                                {.hash_bits = 16, .depth = 3, .window_bytes = 40'000, .stitch = false}});
 }
 
-// Segments enter the window before them without its links: windows that end inside a row, rows in which many have one hash, and
-// blocks that end just behind a segment, whose last positions have no hash.
+// Segments take over the window before them without its links: windows that end within a row, rows in which
+// many positions have the same hash, and blocks that end just after a segment, whose last positions have no
+// hash.
 TEST_F(HashChainCuda, EqualsItsTwinWhereSegmentsMeet) {
   std::vector<FinderCase> cases;
   for (const std::size_t history : {0, 5, 127, 65535, 65537})
@@ -133,7 +134,7 @@ TEST_F(HashChainCuda, EqualsItsTwinOnFiles) {
   expect_equal(file_cases(4096, 0, 64), {{.hash_bits = 11, .depth = 4}});
 }
 
-// So many blocks that one warp builds the chains of several, and keeps its table where one goes on from the other.
+// So many blocks that one warp builds the chains of several, and keeps its table if one continues another.
 TEST_F(HashChainCuda, EqualsItsTwinOnBlocksInARow) {
   const cuda::Stream stream;
   const Bytes file = wordy_bytes(2'400'000, 11);
@@ -156,8 +157,9 @@ TEST_F(HashChainCuda, EqualsItsTwinOnBlocksInARow) {
   }
 }
 
-// Blocks that continue each other and that one warp takes eight of, so that its table sees half a million positions: empty
-// blocks make it think that there are many. The links of a block's history are then those of the block before.
+// Blocks that continue each other, eight of which go to one warp, so that its table covers half a million
+// positions: empty blocks make it seem that there are many. The links of a block's history are then those of
+// the block before.
 TEST_F(HashChainCuda, EqualsItsTwinOnLongRows) {
   constexpr std::size_t kEnoughBlocks = 30'000;
   const cuda::Stream stream;
@@ -205,7 +207,7 @@ TEST_F(HashChainCuda, EqualsItsTwinAtEveryHashWidth) {
                        {.hash_bits = 12, .depth = 16, .window_bytes = 32768, .hash_bytes = 5}});
 }
 
-// Blocks that hash four bytes beside such as hash more, on both sides of where they are told apart.
+// Blocks that hash four bytes beside others that hash more, on both sides of the limit.
 TEST_F(HashChainCuda, EqualsItsTwinWhereBlocksChooseTheirHashWidth) {
   std::vector<FinderCase> cases;
   for (const std::size_t history : {0, 1000, 65536}) {
@@ -226,8 +228,8 @@ TEST_F(HashChainCuda, EqualsItsTwinWhereBlocksChooseTheirHashWidth) {
                 {.hash_bits = 12, .depth = 1, .cap_bytes = 16, .hash_bytes = 5, .few_values_hash_bytes = 8}});
 }
 
-// Blocks in a row that choose different widths: the links of one do not serve for the history of the next. With empty blocks behind
-// them, so that a warp takes several.
+// Consecutive blocks that choose different widths: the links of one cannot serve for the history of the next.
+// Empty blocks follow, so that a warp takes several blocks.
 TEST_F(HashChainCuda, EqualsItsTwinOnRowsOfChosenHashWidths) {
   constexpr std::size_t kEnoughBlocks = 30'000;
   const cuda::Stream stream;
@@ -279,7 +281,7 @@ TEST_F(HashChainCuda, RunsInAGraph) {
             "");
 }
 
-// Needs no device.
+// This needs no device.
 TEST(HashChainCudaParameters, RefusesWhatTheTwinRefuses) {
   const auto message = [](const HashChainParameters& parameters) -> std::string {
     try {

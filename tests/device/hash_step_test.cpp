@@ -1,4 +1,4 @@
-// hash_step on the device equals its twin to the byte.
+// hash_step on the device must equal its twin, byte by byte.
 #include "match/hash_step/hash_step.hpp"
 
 #include <gtest/gtest.h>
@@ -40,14 +40,14 @@ TEST_F(HashStepCuda, EqualsItsTwinOnSmallBlocks) {
                {{.hash_bits = 13, .cap_bytes = 16, .stitch = false}, {.hash_bits = 11, .cap_bytes = 16}});
 }
 
-// A few launches over a few bytes: what racecheck, which makes these some thousand times dearer, has time for.
+// Few launches over few bytes, for racecheck, which makes them about a thousand times slower.
 TEST_F(HashStepCuda, EqualsItsTwinOnTwoTinyBlocks) {
   expect_equal({{"words", wordy_bytes(300, 1), 0}, {"period 11", periodic_bytes(300, 11), 101}},
                {{.hash_bits = 13, .cap_bytes = 16, .stitch = false}, {.hash_bits = 11, .cap_bytes = 16}});
 }
 
 TEST_F(HashStepCuda, EqualsItsTwinForEveryParameter) {
-  // Small, since racecheck makes a byte some thousand times dearer.
+  // Small, since racecheck makes each byte about a thousand times slower.
   std::vector<FinderCase> cases;
   for (const std::size_t history : {0, 101}) {
     cases.push_back({"words", wordy_bytes(400, 1), history});
@@ -77,7 +77,7 @@ TEST_F(HashStepCuda, EqualsItsTwinOnFiles) {
   expect_equal(file_cases(4096, 0, 64), {{.hash_bits = 11, .cap_bytes = 16}});
 }
 
-// Needs no device.
+// This needs no device.
 TEST(HashStepCudaParameters, RefusesWhatTheTwinRefuses) {
   for (const HashStepParameters& parameters :
        {HashStepParameters{.hash_bits = 7}, HashStepParameters{.hash_bits = 17},

@@ -1,5 +1,6 @@
-// The marks that the LZ4, DEFLATE, search, gather, scatter and scanning kernels leave in a kernel trace. Their sources are compiled into this
-// program with HEMSTITCH_KERNEL_TRACE, and so take the place of the library's, which have no marks.
+// The marks that the LZ4, DEFLATE, search, gather, scatter and scan kernels leave in a kernel trace. Their
+// sources are compiled into this program with HEMSTITCH_KERNEL_TRACE, and replace the library's, which have
+// no marks.
 #include <algorithm>
 #include <initializer_list>
 #include <optional>
@@ -43,7 +44,8 @@ class KernelMarksTest : public CudaTest {
   void SetUp() override {
     CudaTest::SetUp();
     if (IsSkipped() || HasFatalFailure()) return;
-    // First the device: in a build that traces everything it has a trace of its own, and the newest one listens.
+    // The device must come first: in a build that traces everything, it has a trace of its own, and the
+    // newest trace gets the marks.
     cuda::open_device({});
     stream_.emplace();
     trace_.emplace(0, 10'000);
@@ -51,7 +53,7 @@ class KernelMarksTest : public CudaTest {
   const cuda::Stream& own_stream() const { return *stream_; }
   cudaStream_t stream() const { return stream_->get(); }
 
-  // Those of `markers` that were left, each with its value once, in order: "1007:0 1007:1".
+  // Those of `markers` that were left, each with its values once, in order: "1007:0 1007:1".
   std::string marks(std::initializer_list<cuda::TraceMarker> markers) const {
     stream_->synchronize();
     std::set<std::pair<std::uint32_t, std::uint32_t>> left;
@@ -85,21 +87,21 @@ class KernelMarksTest : public CudaTest {
     stream_->synchronize();
   }
 
-  // Three groups of at most 128 positions: a block has one, the other two.
+  // Three groups of at most 128 positions: one block has one group, the other has two.
   template <class Find>
   void find(std::size_t (&scratch_bytes)(const DeviceBlocks&, const FinderParameters&),
             const Find& find) const {
     const testing::FinderBatch batch(
         {{"one", testing::wordy_bytes(100), 0}, {"two", testing::wordy_bytes(200), 0}}, *stream_);
     const FinderParameters parameters{.window_size = 64};
-    // As finders want it: aligned to 4 bytes.
+    // Aligned to 4 bytes, as finders require.
     const cuda::DeviceBuffer<std::byte> scratch(scratch_bytes(batch.blocks(), parameters), stream());
     const cuda::DeviceBuffer<MatchRecord> d_records(batch.blocks().total_block_bytes, stream());
     find(batch.blocks(), parameters, d_records.get(), scratch.get(), scratch.bytes(), stream());
     stream_->synchronize();
   }
 
-  // Restores each of `blocks`, in a way that is given the batch.
+  // Restores each of `blocks` in a way that is passed the batch.
   template <class Way>
   void restore(const std::vector<Bytes>& blocks, std::size_t capacity, const Way& way) const {
     Bytes all;
@@ -129,7 +131,7 @@ class KernelMarksTest : public CudaTest {
     for (const hemstitch_status status : outputs.result().statuses) EXPECT_EQ(status, HEMSTITCH_OK);
   }
 
-  // Two streams of a letter each, and a way to restore them.
+  // Two streams with a letter each, and a way to restore them.
   static std::vector<Bytes> two_letters() {
     const Bytes letter{std::byte{0x4B}, std::byte{0x04}, std::byte{0x00}};
     return {letter, letter};
@@ -174,7 +176,7 @@ TEST_F(KernelMarksTest, SegmentsAndTilesOfNearThree) {
   const testing::FinderBatch batch(
       {{"one", testing::wordy_bytes(100), 0}, {"two", testing::wordy_bytes(5000), 0}}, own_stream());
   const NearThreeParameters parameters{};
-  // As finders and parses want it: aligned to 4 bytes.
+  // Aligned to 4 bytes, as finders and parses require.
   const cuda::DeviceBuffer<std::byte> scratch(
       cuda::find_near_three_cuda_scratch_bytes(batch.blocks(), parameters), stream());
   const cuda::DeviceBuffer<std::uint16_t> d_near_offsets(batch.blocks().total_block_bytes, stream());
@@ -183,7 +185,8 @@ TEST_F(KernelMarksTest, SegmentsAndTilesOfNearThree) {
   EXPECT_EQ(marks({cuda::kTraceBuildChains, cuda::kTraceFindTile}), "1001:0 1001:1 1003:0 1003:4096");
 }
 
-// A chunk of 2049 bytes has two parts and three segments, and a warp solves it together with seven others of its size.
+// A chunk of 2049 bytes has two parts and three segments, and a warp solves it together with seven others of
+// its size.
 TEST_F(KernelMarksTest, ChunksOfDeflateThatAreParsed) {
   const testing::FinderBatch batch({{"one", testing::wordy_bytes(2049), 0}}, own_stream());
   const DeviceBlocks& chunks = batch.blocks();
@@ -290,7 +293,8 @@ TEST_F(KernelMarksTest, ChunksOfDeflate) {
       {output.d_outputs, output.d_capacities, output.d_output_bytes, output.d_statuses}, scratch.get(),
       scratch.bytes(), stream());
   EXPECT_EQ(marks({cuda::kTraceCountTokens, cuda::kTracePackTile}), "1019:0 1021:0");
-  // Blocks are tried as runs of units, 36 for each of the two chunks, of which one exists, then as parts, 8 a chunk.
+  // Blocks are tried as runs of units, 36 for each of the two chunks, one of which exists; then as parts, 8
+  // for each chunk.
   EXPECT_EQ(marks({cuda::kTraceCodeChunk}), "1020:0 1020:8 1020:36");
 }
 
@@ -326,7 +330,7 @@ TEST_F(KernelMarksTest, TilesThatAreSearched) {
   EXPECT_EQ(marks({cuda::kTraceSearchTile}), "1015:0 1015:1 1015:2");
 }
 
-// Two pieces of as many bytes as a share has, and what a piece costs between: the last share begins in the second.
+// Two pieces of the size of a share, plus what a piece costs: the last share begins in the second piece.
 TEST_F(KernelMarksTest, SharesOfPieces) {
   constexpr std::size_t kBytes = kLeastShareBytes;
   const cuda::DeviceBuffer<std::byte> d_from(2 * kBytes, stream()), d_to(2 * kBytes, stream());
@@ -348,7 +352,7 @@ TEST_F(KernelMarksTest, SharesOfScatteredPieces) {
   EXPECT_EQ(marks({cuda::kTraceCopyShare}), "1016:0");
 }
 
-// Tiles are given out one by one where there are few.
+// If there are few tiles, they are assigned one by one.
 TEST_F(KernelMarksTest, BuffersThatAreShuffled) {
   const cuda::DeviceBuffer<std::byte> d_from(2 * kShuffleTileBytes, stream()),
       d_to(2 * kShuffleTileBytes, stream());

@@ -1,4 +1,4 @@
-// lazy_scan on the device against its twin.
+// lazy_scan on the device, compared with its twin.
 #include "match/lazy_scan/lazy_scan.hpp"
 
 #include "cuda_test.hpp"
@@ -43,8 +43,8 @@ TEST_F(LazyScanDevice, EqualsItsTwin) {
            {.window_size = 1, .near_range = 1},
            {.window_size = 700, .near_range = 0, .far_step = 7},
            {.window_size = 700, .near_range = 0, .far_step = 1},
-           {.window_size = 700, .near_range = 65535},                         // near alone
-           {.window_size = 700, .near_range = 100, .far_step = 0xFFFFFFFFu},  // likewise
+           {.window_size = 700, .near_range = 65535},                         // only near offsets
+           {.window_size = 700, .near_range = 100, .far_step = 0xFFFFFFFFu},  // only near offsets
            {.window_size = 700, .near_range = 699, .far_step = 1},            // one far offset
            {.min_match_len = 3, .window_size = 500, .near_range = 20},        //
            {.window_size = 1500, .near_range = 64, .good_match_len = 5},      // ends with any match

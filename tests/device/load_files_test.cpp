@@ -1,4 +1,5 @@
-// Many files on the device: the same bytes and places as on the host, also where a file changes while it is read.
+// Many files on the device: the same bytes and places as on the host, even if a file changes while it is
+// read.
 #include <atomic>
 #include <filesystem>
 #include <fstream>

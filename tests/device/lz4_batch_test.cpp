@@ -1,5 +1,5 @@
-// The LZ4 part of the batch interface on a CUDA device, through its C++ spans and C functions: against the twins, the
-// reference decoder and liblz4.
+// The LZ4 part of the batch interface on a CUDA device, with its C++ spans and C functions: compared with the
+// twins, the reference decoder and liblz4.
 #include <lz4.h>
 #include <xxhash.h>
 
@@ -25,7 +25,7 @@ using cuda::check;
 using cuda::DeviceBuffer;
 
 constexpr std::byte kGuard{0xA5};
-constexpr std::size_t kGuardBytes = 13;  // no multiple of any access's size, so all alignments occur
+constexpr std::size_t kGuardBytes = 13;  // not a multiple of any access's size, so all alignments occur
 
 template <class T>
 std::span<const T> as_span(const DeviceBuffer<T>& buffer) {
@@ -52,7 +52,7 @@ std::vector<T> download(const DeviceBuffer<T>& buffer, cudaStream_t stream) {
   return into;
 }
 
-// Pieces on the device at all alignments, guards before, between and behind.
+// Pieces on the device at all alignments, with guard bytes before, between and after them.
 class Pieces {
  public:
   Pieces(const std::vector<Bytes>& pieces, cudaStream_t stream) : stream_(stream) {
@@ -75,7 +75,7 @@ class Pieces {
     d_rooms_ = upload(rooms, stream);
     d_sizes_ = upload(sizes_, stream);
   }
-  // Rooms alone.
+  // Makes only rooms.
   Pieces(const std::vector<std::size_t>& sizes, cudaStream_t stream)
       : Pieces(
             [&] {
@@ -90,7 +90,7 @@ class Pieces {
   std::span<const std::size_t> sizes() const { return as_span(d_sizes_); }
   std::byte* d_begin(std::size_t i) const { return d_bytes_.get() + begins_[i]; }
 
-  // The pieces as they are now; fails where a guard was written to.
+  // Returns the pieces as they are now; fails if a guard byte was changed.
   std::vector<Bytes> now() const {
     const Bytes all = download(d_bytes_, stream_);
     std::vector<Bytes> pieces;
@@ -115,7 +115,7 @@ class Pieces {
   DeviceBuffer<std::size_t> d_sizes_;
 };
 
-// Temporary memory that holds garbage and begins at an odd address.
+// Temporary memory that has garbage in it and begins at an odd address.
 class TempMemory {
  public:
   TempMemory(std::size_t bytes, cudaStream_t stream) : bytes_(bytes), d_bytes_(bytes + 1, stream) {
@@ -151,7 +151,7 @@ class Lz4BatchDeviceTest : public CudaTest {
   cudaStream_t stream() const { return stream_->get(); }
   void synchronize() const { check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize"); }
 
-  // Enqueues as it is, or captures it in a graph and launches that twice.
+  // Enqueues the work directly, or captures it in a graph that it launches twice.
   void run(bool as_graph, const std::function<void()>& enqueue) const {
     if (!as_graph) {
       enqueue();
@@ -251,7 +251,7 @@ TEST_F(Lz4BatchDeviceTest, CapacitiesHoldToTheByte) {
   std::vector<std::size_t> rooms;
   for (std::size_t i = 0; i < raw.size(); ++i) {
     expected.push_back(twin(raw[i], 0, 1, blocks.max_block_bytes));
-    rooms.push_back(expected.back().size() - i % 2);  // every second one a byte short
+    rooms.push_back(expected.back().size() - i % 2);  // every second room is a byte short
   }
   const Pieces output(rooms, stream());
   const Results results(raw.size(), stream());
@@ -281,9 +281,9 @@ TEST_F(Lz4BatchDeviceTest, ABlockThatBreaksABoundIsLeftOutAndToldOf) {
   const DeviceBuffer<std::uint32_t> d_histories = upload<std::uint32_t>({0, 0, 0, 1000, 0}, stream());
   batch::Blocks blocks = blocks_of(input, raw);
   blocks.history_bytes = as_span(d_histories);
-  blocks.max_block_bytes = 5000;      // the second is larger
-  blocks.max_history_bytes = 500;     // the fourth has more
-  blocks.total_block_bytes = 14'999;  // a byte less than the other three
+  blocks.max_block_bytes = 5000;      // the second block is larger
+  blocks.max_history_bytes = 500;     // the fourth has more history
+  blocks.total_block_bytes = 14'999;  // a byte less than the other three need
   const Pieces output(std::vector<std::size_t>(5, 6000), stream());
   const Results results(5, stream());
   const TempMemory temp(batch::lz4_compress_temp_bytes(blocks, 3), stream());
@@ -345,7 +345,7 @@ TEST_F(Lz4BatchDeviceTest, HistoriesServeBothWays) {
         expect_equal(written[i], twin(data, histories[i], 6, kBlockBytes), "block " + std::to_string(i)));
   }
 
-  // Each block into room behind its history.
+  // Each block goes into room after its history.
   std::vector<Bytes> rooms;
   for (std::size_t i = 0; i < count; ++i) {
     rooms.emplace_back(text.begin() + static_cast<std::ptrdiff_t>(i * kBlockBytes - histories[i]),
@@ -544,7 +544,7 @@ TEST_F(Lz4BatchDeviceTest, ChecksumsAreXxh32) {
 
 class Lz4FrameDeviceTest : public Lz4BatchDeviceTest {
  protected:
-  // The whole frame, by the device.
+  // Compresses the whole frame on the device.
   Bytes compressed(const Bytes& content, const hemstitch_lz4_frame& frame, int level, bool as_graph,
                    hemstitch_status expected = HEMSTITCH_OK, std::optional<std::size_t> room = {}) const {
     const Pieces input(std::vector<Bytes>{content}, stream());
@@ -614,7 +614,7 @@ TEST_F(Lz4FrameDeviceTest, AreTheReferences) {
         }
 }
 
-// One frame behind the other, read by who takes just what liblz4 asks for (lz4_frame_layout.hpp).
+// Consecutive frames, for a reader that takes exactly what liblz4 asks for (lz4_frame_layout.hpp).
 TEST_F(Lz4FrameDeviceTest, AreLeftWhereTheyEnd) {
   for (const bool linked : {false, true})
     for (const int level : {1, 6}) {
@@ -670,7 +670,7 @@ TEST_F(Lz4FrameDeviceTest, AreRestored) {
           ASSERT_NO_FATAL_FAILURE(
               expect_equal(result.content, content, "block size " + std::to_string(block_size) + linked));
         }
-    // Blocks that are not full, and bytes behind the frame.
+    // Blocks that are not full, and bytes after the frame.
     LZ4F_preferences_t preferences{};
     preferences.frameInfo.blockSizeID = LZ4F_max64KB;
     preferences.frameInfo.blockMode = mode;
@@ -687,7 +687,7 @@ TEST_F(Lz4FrameDeviceTest, AreRestored) {
   EXPECT_TRUE(empty.content.empty());
 }
 
-// A stored block of 10 bytes, then one that begins with a match.
+// A stored block of 10 bytes, then a block that begins with a match.
 TEST_F(Lz4FrameDeviceTest, OfLinkedBlocksReachNoFartherThanTheContent) {
   for (const bool linked : {false, true})
     for (const unsigned offset : {1u, 9u, 10u, 11u, 65'535u}) {
@@ -742,10 +742,10 @@ TEST_F(Lz4FrameDeviceTest, SayWhatIsWrongWithThem) {
     EXPECT_EQ(status(damaged, content.size(), 0), HEMSTITCH_BLOCK_CHECKSUM_MISMATCH);
     options.block_checksums = false;
     Bytes plain = compress(content, options);
-    plain[19] = std::byte{0x0F};  // the first block's first token: a match before there is anything
+    plain[19] = std::byte{0x0F};  // the first token of the first block: a match before there is any content
     plain[20] = plain[21] = std::byte{0xFF};
     EXPECT_EQ(status(plain, content.size(), 0), HEMSTITCH_CORRUPT_BLOCK);
-    // A frame that announces less than it holds: its header is written anew, since it has a checksum.
+    // A frame that states less than it holds: its header is written again, since it has a checksum.
     Bytes other = compress(wordy_bytes(299'999, 7), options);
     Bytes longer = compress(content, options);
     std::copy(other.begin(), other.begin() + 15, longer.begin());

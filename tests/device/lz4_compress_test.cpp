@@ -1,4 +1,5 @@
-// LZ4 blocks written on the device: the twin's bytes, whatever the level, size, history and room.
+// LZ4 blocks that are written on the device must have the twin's bytes, with any level, size, history and
+// room.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <lz4.h>
@@ -36,7 +37,7 @@ OutputRooms::Result compress(const Run& run, const std::vector<std::size_t>& cap
   return rooms.result();
 }
 
-// Into rooms of exactly the twin's sizes; then again, where every third is a byte short.
+// Compresses into rooms of exactly the twin's sizes; then again, with every third room a byte short.
 void expect_twins(const Run& run, const cuda::Stream& stream) {
   const std::vector<Bytes> expected = twins_blocks(run.cases, run.level);
   std::vector<std::size_t> capacities;
@@ -105,7 +106,7 @@ TEST_F(Lz4CompressCuda, EqualsItsTwinOnLargeBlocks) {
   expect_twins(cases, 262'144, {3});
 }
 
-// Matches of more than 65535 bytes are joined from several records, and literals run through many tiles.
+// Matches of more than 65535 bytes are joined from several records, and runs of literals cross many tiles.
 TEST_F(Lz4CompressCuda, EqualsItsTwinOnBlocksOfMegabytes) {
   std::vector<FinderCase> cases;
   for (const std::size_t size : {1'048'576, 4'194'304, 4'194'303}) {
@@ -119,8 +120,9 @@ TEST_F(Lz4CompressCuda, EqualsItsTwinOnBlocksOfMegabytes) {
   expect_twins(cases, 4'194'304, {1, 6});
 }
 
-// Level 1 takes blocks in tiles of 64 KB and segments of a tenth of that: sizes around the borders, and matches that cross
-// them, end at them, and are longer than a record can say where another candidate hides them.
+// Level 1 divides blocks into tiles of 64 KB, and segments of a tenth of that. Sizes are around the
+// boundaries; matches cross them, end at them, or are longer than a record can express while another
+// candidate hides them.
 TEST_F(Lz4CompressCuda, TilesAreJoinedAsTheTwinHasThem) {
   std::vector<FinderCase> cases;
   std::uint32_t seed = 0;
@@ -137,7 +139,8 @@ TEST_F(Lz4CompressCuda, TilesAreJoinedAsTheTwinHasThem) {
     for (const std::size_t run : {65'530, 65'539, 65'540, 65'541, 131'074, 200'000}) {
       const Bytes start = random_bytes(lead, static_cast<std::uint32_t>(lead + run));
       cases.push_back({fmt::format("{} and a run of {}", lead, run), start + Bytes(run) + start, 0});
-      // A period with a letter changed in the first of three repeats: what it hides goes on behind it.
+      // A period with a letter changed in the first of three repeats: the match that it hides continues after
+      // it.
       Bytes hidden = random_bytes(30'000, 7, 3);
       const Bytes repeat = hidden;
       for (int i = 0; i < 5; ++i) hidden = hidden + repeat;
@@ -146,7 +149,7 @@ TEST_F(Lz4CompressCuda, TilesAreJoinedAsTheTwinHasThem) {
       cases.push_back({fmt::format("{} and hidden repeats", lead), start + hidden, 0});
     }
   expect_twins(cases, 262'144, {1});
-  // Blocks with more tiles than most others have.
+  // Blocks with more tiles than most others.
   cases = without_history(boundary_shapes(70'000));
   cases.push_back({"large", mixed_bytes(3'000'000, 3), 0});
   expect_twins(cases, 4'194'304, {1});
@@ -162,7 +165,7 @@ TEST_F(Lz4CompressCuda, EqualsItsTwinOnFiles) {
   expect_twins(file_cases(1'048'576, 0, 4), 1'048'576, {1});
 }
 
-// The blocks of one file, each with the end of the one before as its history: linked blocks.
+// The blocks of a file, each with the end of the one before as its history: linked blocks.
 TEST_F(Lz4CompressCuda, EqualsItsTwinOnLinkedBlocks) {
   const cuda::Stream stream;
   const Bytes file = mixed_bytes(1'500'000, 5);
@@ -278,7 +281,7 @@ void expect_twins_in_a_span(const std::vector<FinderCase>& cases, std::size_t bl
   EXPECT_EQ(block_difference("the span", expected, got.bytes), "");
   if (cases.empty()) return;
 
-  // A byte short: the last block is not there, all others are, and the sizes are the same.
+  // With a byte too little, the last block is missing; all others are there, and the sizes are the same.
   got = compress_to_span(batch, level, offsets.back() - 1, stream);
   EXPECT_EQ(got.offsets, offsets);
   EXPECT_EQ(got.sizes, sizes);
@@ -345,7 +348,7 @@ struct KeptPages {
   std::vector<Bytes> pages;
 };
 
-// Restores `kept` as pages of `sizes` bytes, between guards.
+// Restores `kept` as pages of `sizes` bytes, between guard bytes.
 std::vector<hemstitch_status> restore_pages(const KeptPages& kept, const std::vector<std::size_t>& sizes,
                                             std::vector<Bytes>& restored, std::string& guards,
                                             const cuda::Stream& stream) {
@@ -369,7 +372,7 @@ std::vector<hemstitch_status> restore_pages(const KeptPages& kept, const std::ve
                                          out.d_capacities, out.d_statuses,  sizes.size()};
   const Scratch scratch(cuda::restore_lz4_pages_cuda_scratch_bytes(pages), stream.get());
   cuda::restore_lz4_pages_cuda(pages, scratch.get(), scratch.bytes(), stream.get());
-  // Sizes are what was asked for, so that the result is all of each page.
+  // The rooms become the result's sizes, so that it has all of each page.
   cuda::check(cudaMemcpyAsync(out.d_output_bytes, out.d_capacities, sizes.size() * sizeof(std::size_t),
                               cudaMemcpyDeviceToDevice, stream.get()),
               "cudaMemcpyAsync");
@@ -385,7 +388,7 @@ TEST_F(Lz4CompressCuda, KeepsPagesAsTheTwinDoesAndRestoresThem) {
     for (const std::size_t period : {1, 3, 8, 9})
       cases.push_back({fmt::format("period {}, {} bytes", period, size), periodic_bytes(size, period), 0});
   for (std::size_t i = 0; i < 400; ++i) {
-    // One byte away from same-filled, everywhere.
+    // Pages that would be same-filled but for one byte, anywhere.
     cases.push_back({fmt::format("but for byte {}", i), periodic_bytes(4096 - i % 7, 8), 0});
     Bytes& page = cases.back().data;
     page[(i < 64 ? i : i < 128 ? page.size() - 1 - (i - 64) : i * 2477) % page.size()] ^= std::byte{1};
@@ -430,7 +433,7 @@ TEST_F(Lz4CompressCuda, KeepsPagesAsTheTwinDoesAndRestoresThem) {
   }
 }
 
-// Every entry that is not legal is refused, as the twin does; nothing is written outside the pages.
+// Every illegal entry must be refused, as by the twin; nothing may be written outside the pages.
 TEST_F(Lz4CompressCuda, RefusesHostilePageEntries) {
   const cuda::Stream stream;
   KeptPages kept;
@@ -553,7 +556,7 @@ TEST_F(Lz4CompressCuda, WorksOnTwoStreamsAtOnceAndAlikeEveryTime) {
   }
 }
 
-// Needs no device.
+// This needs no device.
 TEST(Lz4CompressCudaScratch, IsRefusedWhereItIsTooLittle) {
   const DeviceBlocks batch{
       .d_blocks = nullptr, .block_count = 1, .max_block_bytes = 10'000, .total_block_bytes = 10'000};

@@ -1,5 +1,5 @@
-// Restoration of LZ4 blocks on a CUDA device, against restore_lz4_block_reference: bytes, sizes and statuses, of sound
-// blocks and of all kinds of damage. Guard bytes stand around every output.
+// Restoring LZ4 blocks on a CUDA device, compared with restore_lz4_block_reference: bytes, sizes and statuses
+// of valid blocks and of all kinds of damage. Every output is between guard bytes.
 #include <lz4.h>
 #include <lz4hc.h>
 
@@ -40,7 +40,7 @@ Restored by_reference(const Chunk& chunk) {
   return expected;
 }
 
-// How a batch is restored: as its sizes ask for, or as one of many or of few.
+// How a batch is restored: as its sizes decide, or as a batch of many blocks or of few.
 enum class Way { kChosen, kManyPages, kFewPages, kManyBlocks, kFewBlocks };
 
 void restore(testing::RestoreBatch& on_device, Way way) {
@@ -66,7 +66,7 @@ class Lz4RestoreDeviceTest : public CudaTest {
   }
   cudaStream_t stream() const { return stream_->get(); }
 
-  // By every kernel that the batch may come to, with and without output.
+  // Restores with every kernel that may get the batch, with and without output.
   void expect_same(std::span<const Chunk> chunks) const {
     RestoreBatch batch(chunks, stream());
     std::byte* const* const d_outputs = batch.batch().d_outputs;
@@ -92,9 +92,9 @@ class Lz4RestoreDeviceTest : public CudaTest {
   std::unique_ptr<cuda::Stream> stream_;
 };
 
-// Levels: 0 the fast compressor, otherwise HC.
+// Level 0 is the fast compressor, others are HC.
 Bytes block_by_liblz4(std::span<const std::byte> raw, int level) {
-  if (raw.empty()) return Bytes(1);  // liblz4's best level reads what is not there
+  if (raw.empty()) return Bytes(1);  // liblz4's best level reads bytes that are not there
   Bytes block(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(raw.size()))));
   const char* from = reinterpret_cast<const char*>(raw.data());
   char* to = reinterpret_cast<char*>(block.data());
@@ -105,7 +105,7 @@ Bytes block_by_liblz4(std::span<const std::byte> raw, int level) {
   return block;
 }
 
-// Blocks written by hand.
+// Writes blocks by hand.
 class Writer {
  public:
   // A match length of 0 ends the block.
@@ -203,7 +203,7 @@ TEST_F(Lz4RestoreDeviceTest, MatchesReachIntoTheHistory) {
   expect_same(pages);
 }
 
-// Offsets around every period up to 70 at lengths around every stride, and the largest offsets there are.
+// Offsets around every period up to 70, with lengths around every stride, and the largest offsets.
 TEST_F(Lz4RestoreDeviceTest, OverlapsOfEveryPeriod) {
   std::vector<Chunk> chunks, larger;
   for (std::size_t offset = 1; offset <= 70; ++offset)
@@ -232,7 +232,8 @@ TEST_F(Lz4RestoreDeviceTest, OverlapsOfEveryPeriod) {
   expect_same(larger);
 }
 
-// Lengths around what chains of sequences pass over, at places around the borders of what the kernels take at a time.
+// Lengths around those that chains of sequences skip, at places around the boundaries of what the kernels
+// process at a time.
 TEST_F(Lz4RestoreDeviceTest, LengthsAroundTheBordersOfWindows) {
   std::vector<Chunk> chunks;
   const Bytes history(65535, std::byte{3});
@@ -264,8 +265,9 @@ TEST_F(Lz4RestoreDeviceTest, LengthsAroundTheBordersOfWindows) {
   expect_same(chunks);
 }
 
-// Blocks of mostly literals: few sequences, walked over one by one, whose runs and far matches are copied in larger steps.
-// The numbers of sequences lie around what is walked over together. Some are damaged at one of them.
+// Blocks of mostly literals: few sequences, which are walked over one by one; runs and far matches are copied
+// in larger steps. The numbers of sequences are around those that are walked over together. Some blocks are
+// damaged at one of them.
 TEST_F(Lz4RestoreDeviceTest, FewLongSequences) {
   std::vector<Chunk> pages, blocks;
   std::mt19937 random(7);
@@ -277,7 +279,7 @@ TEST_F(Lz4RestoreDeviceTest, FewLongSequences) {
         const std::size_t mean = most / (sequences + 1);
         std::size_t written = 0;
         for (std::size_t i = 0; i < sequences; ++i) {
-          // Long ones and short ones, or long matches.
+          // Long and short sequences, or long matches.
           const bool is_match = variant % 4 == 3 && i % 3 == 2 && written > 1;
           std::size_t literals = is_match ? 0 : random() % (2 * mean) + (written == 0 ? 1 : 0);
           if (variant % 4 == 1 && i % 8 != 0) literals = random() % 20 + 1;
@@ -304,7 +306,7 @@ TEST_F(Lz4RestoreDeviceTest, FewLongSequences) {
   expect_same(blocks);
 }
 
-// As many sequences as a block can have, each kind of shortest one.
+// As many sequences as a block can have, of each shortest kind.
 TEST_F(Lz4RestoreDeviceTest, CraftedWorstCases) {
   std::vector<Chunk> pages, blocks;
   for (const std::size_t capacity : {std::size_t{4096}, std::size_t{65536}, std::size_t{1'000'000}}) {
@@ -330,7 +332,8 @@ TEST_F(Lz4RestoreDeviceTest, CraftedWorstCases) {
           chunks.push_back({writer.take(), capacity - 1, {}, name + ", one short"});
         }
   }
-  // Chains of 255, ended and not, in literals and in matches; and blocks far larger than their room.
+  // Chains of 255, with and without an end, in literals and in matches; and blocks far larger than their
+  // room.
   for (const std::size_t chain : {1u, 31u, 32u, 33u, 1000u, 4000u, 4100u, 70'000u, 300'000u})
     for (const unsigned token : {0xF0u, 0x1Fu, 0x0Fu, 0xFFu})
       for (const bool ends : {false, true}) {
@@ -383,7 +386,8 @@ TEST_F(Lz4RestoreDeviceTest, EveryBitFlipped) {
   }
 }
 
-// Random changes to sound blocks of all shapes, and random bytes: as pages, with history, and as larger blocks.
+// Random changes to valid blocks of all shapes, and random bytes: as pages, with history, and as larger
+// blocks.
 TEST_F(Lz4RestoreDeviceTest, MutationsGetTheReferencesVerdict) {
   struct Sound {
     Bytes block, history;
@@ -402,7 +406,7 @@ TEST_F(Lz4RestoreDeviceTest, MutationsGetTheReferencesVerdict) {
       std::mt19937 random(static_cast<std::uint32_t>(round * 100 + part));
       for (std::size_t i = part * (kBatch / 100); i < (part + 1) * (kBatch / 100); ++i) {
         Chunk& chunk = chunks[i];
-        // Small blocks more often than large ones.
+        // Small blocks are chosen more often than large ones.
         const std::size_t which =
             std::min({random() % sound.size(), random() % sound.size(), random() % sound.size()});
         if (i % 10 == 0) {
@@ -420,7 +424,7 @@ TEST_F(Lz4RestoreDeviceTest, MutationsGetTheReferencesVerdict) {
         if (round % 4 == 1) chunk.history = Bytes(random() % 300, static_cast<std::byte>(i));
       }
     });
-    if (round % 2 == 1) chunks[0].capacity = 5000;  // the whole batch takes the way of larger blocks
+    if (round % 2 == 1) chunks[0].capacity = 5000;  // the whole batch is then processed like larger blocks
     const bool are_pages =
         std::ranges::all_of(chunks, [](const Chunk& chunk) { return chunk.capacity <= kPageBytes; });
     ASSERT_EQ(are_pages, round % 2 == 0);

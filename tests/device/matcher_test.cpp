@@ -1,4 +1,5 @@
-// LzssMatcher on CUDA: what the reference gives, for every finder and parse, in many blocks and submissions, from several threads.
+// LzssMatcher on CUDA must return what the reference returns, for every finder and parse, in many blocks and
+// submissions, from several threads.
 #include <thread>
 
 #include "api/matcher_cuda.hpp"
@@ -25,7 +26,7 @@ std::vector<MatchBlock> blocks_of(const std::vector<FinderCase>& cases) {
   return blocks;
 }
 
-// Blocks of 5000 bytes of one text, each with up to 8000 before it.
+// Blocks of 5000 bytes of a text, each with up to 8000 bytes before it.
 std::vector<MatchBlock> pieces_of(const testing::Bytes& data) {
   std::vector<MatchBlock> blocks;
   for (std::size_t begin = 0; begin < data.size(); begin += 5000) {
@@ -72,7 +73,7 @@ TEST_F(CudaMatcher, GivesTheSameCandidates) {
   }
 }
 
-// More than one batch of 16 MB, blocks of 1 MB and a history that is longer than any match reaches.
+// More than one batch of 16 MB, with blocks of 1 MB, and a history that is longer than any match reaches.
 TEST_F(CudaMatcher, DividesManyBlocksIntoBatches) {
   constexpr std::size_t kBlockBytes = 1 << 20, kHistoryBytes = 100'000;
   const testing::Bytes data = testing::wordy_bytes(40 * kBlockBytes / 2, 17);
@@ -140,7 +141,7 @@ TEST_F(CudaMatcher, SubmissionsAreInFlightTogether) {
   EXPECT_EQ(second.take(), expected_part(1));
   EXPECT_THROW(second.take(), Error);
   EXPECT_THROW(second.on_device(), Error);
-  // Their room is theirs until they go.
+  // They keep their slots until they are destroyed.
   EXPECT_THROW(matcher.submit(part(0)), Error);
   { const PendingMatches gone = std::move(first); }
   EXPECT_EQ(matcher.submit(part(4)).take(), expected_part(4));

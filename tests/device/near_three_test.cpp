@@ -1,4 +1,4 @@
-// near_three on the device equals its twin to the byte.
+// near_three on the device must equal its twin, byte by byte.
 #include "match/near_three/near_three.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ std::vector<std::uint16_t> find_on_device(const FinderBatch& batch, const NearTh
   });
 }
 
-// Empty if `offsets` holds the twin's for every case; else the first difference in full.
+// Empty if `offsets` are the twin's in every case; else describes the first difference.
 std::string difference(const std::vector<FinderCase>& cases, const FinderBatch& batch,
                        const std::vector<std::uint16_t>& offsets, const NearThreeParameters& parameters) {
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -83,7 +83,7 @@ TEST_F(NearThreeCuda, EqualsItsTwinForEveryParameter) {
   expect_equal(cases, all_parameters);
 }
 
-// Heads of 16 bits are swept in these, segments end, and the ring turns.
+// In these blocks heads of 16 bits are swept, segments end, and the ring wraps around.
 TEST_F(NearThreeCuda, EqualsItsTwinOnLargeBlocks) {
   expect_equal(
       large_cases(),
@@ -106,8 +106,8 @@ TEST_F(NearThreeCuda, EqualsItsTwinOnFiles) {
   expect_equal(file_cases(65280, 0, 8), deflate_parameters());
 }
 
-// So many blocks that one warp builds the chains of several, and keeps its table where one goes on from the other; and blocks whose
-// histories' links are those of the block before.
+// So many blocks that one warp builds the chains of several, and keeps its table if one continues another;
+// and blocks whose histories have the links of the block before.
 TEST_F(NearThreeCuda, EqualsItsTwinOnBlocksInARow) {
   const cuda::Stream stream;
   const Bytes file = wordy_bytes(2'400'000, 11);
@@ -124,7 +124,7 @@ TEST_F(NearThreeCuda, EqualsItsTwinOnBlocksInARow) {
 }
 
 TEST_F(NearThreeCuda, EqualsItsTwinOnLongRows) {
-  constexpr std::size_t kEnoughBlocks = 30'000;  // empty ones make a warp think that there are many
+  constexpr std::size_t kEnoughBlocks = 30'000;  // empty blocks make it seem to a warp that there are many
   const cuda::Stream stream;
   for (const Bytes& file :
        {wordy_bytes(1'200'000, 12), mixed_bytes(1'200'000, 3), random_bytes(1'200'000, 5, 20)})
@@ -141,7 +141,7 @@ TEST_F(NearThreeCuda, EqualsItsTwinOnLongRows) {
     }
 }
 
-// Needs no device.
+// This needs no device.
 TEST(NearThreeCudaParameters, RefusesWhatItCannotDo) {
   const auto message = [](const NearThreeParameters& parameters) -> std::string {
     try {
@@ -149,7 +149,7 @@ TEST(NearThreeCudaParameters, RefusesWhatItCannotDo) {
     } catch (const Error& error) {
       EXPECT_EQ(error.status(), Status::kInvalidOption);
       const std::string text = error.what();
-      return text.substr(0, text.find(" ("));  // without the status's hint
+      return text.substr(0, text.find(" ("));  // without the hint for the status
     }
     return "no error";
   };

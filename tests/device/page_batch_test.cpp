@@ -1,4 +1,5 @@
-// Batches of pages and the store on a CUDA device: what comes back is what went there, for every page size, from pinned and other memory.
+// Batches of pages and the store on a CUDA device: what comes back must be what was put, for every page size,
+// from pinned and other memory.
 #include <lz4.h>
 
 #include <cstring>
@@ -102,7 +103,7 @@ TEST_F(PageBatchOnCuda, DamagedPagesAreTold) {
     }
 }
 
-// Pages go up and come down as they are kept; in the device's memory they are whole.
+// Pages are transferred in the form in which they are kept; in device memory they are whole.
 TEST_F(PageBatchOnCuda, AStoreTakesAndGivesPagesInTheDevicesMemory) {
   for (const std::uint32_t page_bytes : {4096U, 65536U})
     for (const bool checksums : {false, true}) {

@@ -1,4 +1,4 @@
-// The parses of a CUDA device against their twins: every list of sequences, to the last element.
+// The parses of a CUDA device: every list of sequences must be the twins', to the last element.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -24,7 +24,7 @@ using namespace testing;
 
 using Sequences = std::vector<Sequence>;
 
-// A parse under one name, as twin and as device function.
+// A parse, with its name, twin and device functions.
 struct Pair {
   std::string name;
   std::function<Sequences(const ParseInput&)> twin;
@@ -86,7 +86,7 @@ std::string text(const Sequence& sequence) {
                      sequence.offset);
 }
 
-// How `parsed` differs from the twin; empty when it does not.
+// How `parsed` differs from the twin; empty if it does not.
 std::string difference(const std::vector<RecordBlock>& blocks, const RecordBatch& batch,
                        const BlockPlan& plan, const Pair& pair, const ParsedBatch& parsed) {
   if (!parsed.kept_to_its_room) return pair.name + ": wrote outside its room";
@@ -193,7 +193,8 @@ TEST_F(ParseDeviceTest, ListsOfOneLengthEverywhereAreTheTwins) {
   expect_twins(blocks, all_plans());
 }
 
-// The device has shortcuts for LZ4's lengths: around the ends of their extension bytes, and near the shortest match.
+// The device has shortcuts for LZ4's lengths: around those that need another byte, and near the shortest
+// match.
 TEST_F(ParseDeviceTest, ListsOfLz4CostsAreTheTwinsWhateverTheShortestMatch) {
   std::vector<RecordBlock> blocks;
   std::uint32_t seed = 0;

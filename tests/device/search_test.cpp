@@ -1,4 +1,4 @@
-// search on a CUDA device, against the CPU's (find_in_texts).
+// search on a CUDA device, compared with the CPU's (find_in_texts).
 #include "hemstitch/search.hpp"
 
 #include <algorithm>
@@ -32,11 +32,11 @@ class SearchDeviceTest : public CudaTest {
   }
   cudaStream_t stream() const { return stream_->get(); }
 
-  // The device's matches, of which there is room for `room`, where given. `alignment`: of the texts' address.
+  // The device's matches, with `room` for so many if it is given. `alignment` is that of the texts' address.
   std::vector<SearchMatch> find(const SearchCase& one, std::size_t alignment = 0,
                                 std::optional<std::uint64_t> room = std::nullopt) {
     const std::span<const std::byte> bytes = std::as_bytes(std::span(one.texts));
-    // Exactly as large, so that memcheck sees what is read outside.
+    // Exactly this large, so that memcheck sees reads outside.
     const cuda::DeviceBuffer<std::byte> d_bytes(alignment + bytes.size(), stream());
     if (!bytes.empty())
       cuda::check(cudaMemcpyAsync(d_bytes.get() + alignment, bytes.data(), bytes.size(),
@@ -116,7 +116,8 @@ TEST_F(SearchDeviceTest, WritesTheFirstWhereThereIsLittleRoom) {
   }
 }
 
-// Files with and without what the device can restore: those it gives are right, and it gives all that it can.
+// Files with and without content that the device can restore: those that it returns must be right, and it
+// must return all that it can.
 TEST_F(SearchDeviceTest, FindsInsideCompressedFiles) {
   namespace fs = std::filesystem;
   std::string folder = (fs::temp_directory_path() / "hemstitch-search-XXXXXX").string();
@@ -131,7 +132,7 @@ TEST_F(SearchDeviceTest, FindsInsideCompressedFiles) {
     std::ofstream(paths.back(), std::ios::binary)
         .write(reinterpret_cast<const char*>(packed.data()), static_cast<std::streamsize>(packed.size()));
     contents.push_back(content);
-    // A last byte that stands apart needs no other block.
+    // A last byte that is apart does not depend on another block.
     whole.push_back(damaged_byte == 0 &&
                     !(options.linked_blocks && content.size() > options.block_bytes + 1));
   };
@@ -152,7 +153,7 @@ TEST_F(SearchDeviceTest, FindsInsideCompressedFiles) {
   add(std::string(3'000'000, 'a'), checked);
   const std::string text = testing::random_letters(150'000, "abcdefgh", 1);
   for (const std::size_t byte : {1u, 6u, 300u, 30'000u}) add(text, checked, byte);
-  // BGZF, whose last member is 28 bytes; a short file of gzip, which goes as one block, and a long one.
+  // BGZF, whose last member has 28 bytes; a short file of gzip, which counts as one block, and a long one.
   CompressOptions bgzf, gzip;
   bgzf.format = Format::kBgzf;
   gzip.format = Format::kGzip;
@@ -194,7 +195,7 @@ TEST_F(SearchDeviceTest, FindsInsideCompressedFiles) {
   fs::remove_all(folder);
 }
 
-// The public way: texts that load_files() brought there, on a stream of the caller's.
+// With the public interface: texts that load_files() loaded, on a stream of the caller's.
 TEST_F(SearchDeviceTest, SearchersFindInDeviceMemory) {
   const std::string text = testing::random_letters(300'000, "abcAB \n", 4);
   const std::vector<std::uint64_t> offsets = testing::random_offsets(text.size(), 77, 3);
@@ -225,7 +226,7 @@ TEST_F(SearchDeviceTest, SearchersFindInDeviceMemory) {
   EXPECT_THROW(searcher.count_async(texts, d_found.get(), d_temp.get(), 0, stream()), Error);
 }
 
-// Lines are the same wherever the matches are found, and whatever the texts restore to.
+// Lines must be the same wherever the matches are found, and whatever the texts restore to.
 TEST_F(SearchDeviceTest, SearchersGiveTheLinesOfTheProcessor) {
   std::string all;
   std::vector<std::uint64_t> offsets{0};
@@ -259,7 +260,7 @@ TEST_F(SearchDeviceTest, SearchersGiveTheLinesOfTheProcessor) {
   }
 }
 
-// Memory that is not pinned: all of it arrives, whatever its size, one copy after another.
+// Memory that is not pinned: all of it must arrive, with any size, one copy after the other.
 TEST_F(SearchDeviceTest, StagedUploadsArrive) {
   cuda::StagedUpload upload(cuda::open_device({}));
   const std::vector<std::byte> data = testing::random_bytes((40u << 20) + 3);

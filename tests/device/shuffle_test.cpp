@@ -1,4 +1,4 @@
-// shuffle and unshuffle on a CUDA device, against their twin, between guard bytes.
+// shuffle and unshuffle on a CUDA device, compared with their twin, between guard bytes.
 #include "compact/shuffle/shuffle.hpp"
 
 #include <algorithm>
@@ -22,7 +22,8 @@ class ShuffleDeviceTest : public CudaTest {
   }
   cudaStream_t stream() const { return stream_->get(); }
 
-  // Buffers of `sizes`, each behind a gap so that it has the next alignment of 16, on either side another one.
+  // Buffers of `sizes`, with gaps between them, so that each has the next of 16 alignments; different ones on
+  // either side.
   void expect_moved(const std::vector<std::size_t>& sizes, std::uint32_t element_bytes, bool forth,
                     std::size_t source_step, std::size_t target_step) const {
     const auto place_all = [&](std::size_t step) {
@@ -95,7 +96,7 @@ TEST_F(ShuffleDeviceTest, MovesAnyNumberOfBuffers) {
   for (const std::size_t count : {1u, 31u, 33u, 1025u, 50'000u}) {
     std::vector<std::size_t> sizes(count);
     for (std::size_t& size : sizes) size = random() % 5 == 0 ? 0 : random() % 300;
-    sizes[count / 2] = 5'000'003;  // one large one among small ones
+    sizes[count / 2] = 5'000'003;  // a large one among small ones
     for (const bool forth : {true, false}) expect_moved(sizes, 4, forth, 3, 5);
   }
   expect_moved(std::vector<std::size_t>(10'000, 0), 8, true, 0, 0);

@@ -1,5 +1,6 @@
-// One long stream of DEFLATE through the engine: files, memory of the device, and what the processor does where the device does not, against zlib and
-// the decoder for one thread. The kernels have a test of their own (deflate_stream_test.cpp).
+// One long stream of DEFLATE through the engine: files, device memory, and what the processor does instead of
+// the device, compared with zlib and the decoder for one thread. The kernels have a test of their own
+// (deflate_stream_test.cpp).
 #include <unistd.h>
 
 #include <filesystem>
@@ -62,7 +63,7 @@ DeflateDeviceLimits small_pieces(std::size_t piece_bytes) {
 
 class StreamEngineTest : public EngineTest {
  protected:
-  // What the device restored of it.
+  // Returns how many bytes the device restored.
   static std::uint64_t require_as_one_thread(const Bytes& data, const DeflateDeviceLimits& limits,
                                              const std::string& what) {
     DeflateDecoder serial({});
@@ -121,7 +122,7 @@ TEST_F(StreamEngineTest, JudgesDamageAsOneThreadDoes) {
   }
 }
 
-// ---- Files
+// ---- Files ----
 
 struct FileResult {
   Bytes content;
@@ -158,7 +159,7 @@ void require_same(const FileResult& found, const FileResult& expected, const std
 
 class StreamFilesTest : public EngineTest {
  protected:
-  // Compressed more than the processor takes.
+  // Even compressed, it is too large to be left to the processor.
   static const Bytes& content() {
     static const Bytes bytes = mixed_bytes(30'000'000, 3) + wordy_bytes(10'000'000, 4);
     return bytes;
@@ -237,7 +238,7 @@ TEST_F(StreamFilesTest, GoOnWithoutMemoryOfTheDevice) {
   }
 }
 
-// ---- Memory of the device
+// ---- Device memory ----
 
 struct DeviceBytes {
   explicit DeviceBytes(std::size_t size) : count(size) {
@@ -326,7 +327,7 @@ TEST_F(StreamFilesTest, AreRestoredInMemory) {
   EXPECT_EQ(found.content == restored_by(serial, std::span(cut).subspan(10)).content, true);
 }
 
-// ---- Files to memory of the device
+// ---- Files to device memory ----
 
 TEST_F(StreamFilesTest, AreLoadedToTheDevice) {
   std::string pattern = (fs::temp_directory_path() / "hemstitch-streams-XXXXXX").string();

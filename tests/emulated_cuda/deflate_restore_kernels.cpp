@@ -1,10 +1,11 @@
-// The kernels that restore DEFLATE, for the processor: restore_deflate_cuda() and its ways, whose batches lie in the host's memory then.
+// The kernels that restore DEFLATE, compiled for the processor: restore_deflate_cuda() and its ways, with
+// batches in host memory.
 #include <cuda_runtime.h>
 
 namespace hemstitch::cuda {
 namespace {
 
-// Of the kernels that ask for theirs at their launch.
+// The shared memory of kernels that get it at their launch.
 __shared__ uint4 sh_all[emulated::kSharedBytes / sizeof(uint4)];
 
 }  // namespace
@@ -16,6 +17,6 @@ __shared__ uint4 sh_all[emulated::kSharedBytes / sizeof(uint4)];
 
 namespace hemstitch::cuda {
 
-void check(cudaError_t, std::string_view) {}  // nothing fails there
+void check(cudaError_t, std::string_view) {}  // nothing fails here
 
 }  // namespace hemstitch::cuda

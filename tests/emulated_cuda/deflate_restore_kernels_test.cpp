@@ -1,4 +1,5 @@
-// DEFLATE's kernels on the processor, against the reference decoder: what runs on a device in tests/device, where there is none.
+// DEFLATE's kernels on the processor, compared with the reference decoder: what tests/device does on a
+// device, for machines without one.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -70,7 +71,7 @@ TEST(EmulatedDeflateRestore, DamagedStreamsBesideSoundOnes) {
   expect_by_reference(std::span(batch).first(60), DeflateWay::kFew, Against::kLowerGuard);
 }
 
-// A warp a stream where they are many rounds for the device, else groups of warps.
+// A warp for each stream if they take the device many rounds, else groups of warps.
 TEST(EmulatedDeflateRestore, TheBatchChoosesItsWay) {
   const auto way = [](std::uint64_t count, std::uint64_t bytes) {
     cuda::DeviceRestore batch;
@@ -87,7 +88,7 @@ TEST(EmulatedDeflateRestore, TheBatchChoosesItsWay) {
   EXPECT_EQ(way(1, 4095), DeflateWay::kMany);
 }
 
-// One that is set apart.
+// A long stream that is set apart.
 TEST(EmulatedDeflateRestore, ALongStreamAmongShortOnes) {
   const Bytes noise = random_bytes((1 << 20) + 30'000), text = wordy_bytes(300);
   const Bytes stored = zlib_stream(noise, 0), small = zlib_stream(text);

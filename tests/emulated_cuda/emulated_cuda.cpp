@@ -32,15 +32,15 @@ constexpr unsigned kLanes = 32;
   std::abort();
 }
 
-// Where threads wait for each other, again and again.
+// A place where threads wait for each other, again and again.
 struct MeetingPlace {
   unsigned expected = 0;  // threads that have not returned
   unsigned arrived = 0;
   std::uint64_t round = 0;
   Meeting how = Meeting::kWarp;
   bool says_so = false;
-  std::array<bool, 2> said_so = {};                               // of the last two rounds
-  std::array<std::array<std::uint64_t, kLanes>, 2> brought = {};  // likewise
+  std::array<bool, 2> said_so = {};                               // for the last two rounds
+  std::array<std::array<std::uint64_t, kLanes>, 2> brought = {};  // for the last two rounds
 
   bool complete() const { return expected != 0 && arrived == expected; }
   void go_on() {
@@ -55,13 +55,14 @@ struct Fiber {
   void* stack = nullptr;
   void* sanitizer_stack = nullptr;
   const MeetingPlace* waits_at = nullptr;
-  std::uint64_t waits_for = 0;  // a round of that
+  std::uint64_t waits_for = 0;  // the round of that place
   bool has_returned = true;
 
   bool can_run() const { return !has_returned && (waits_at == nullptr || waits_at->round != waits_for); }
 };
 
-// The fibers of this thread of the host: the one that calls run(), and those of a block. They are kept for the next block.
+// The fibers of this host thread: the one that calls run(), and those of a block. They are kept for the next
+// block.
 class Fibers {
  public:
   ~Fibers() {
@@ -131,7 +132,7 @@ class Fibers {
     current_->waits_at = nullptr;
   }
 
-  // Goes to the next fiber that can run; to the caller, when all have returned.
+  // Switches to the next fiber that can run, or to the caller if all have returned.
   void leave(bool for_good) {
     Fiber& from = *current_;
     Fiber* to = nullptr;
@@ -161,14 +162,14 @@ class Fibers {
     arrive(from.sanitizer_stack);
   }
 
-  // In the fiber that goes on.
+  // Called in the fiber that continues.
   void arrive([[maybe_unused]] void* sanitizer_stack) {
 #if defined(HEMSTITCH_TELLS_SANITIZER)
     const void* stack = nullptr;
     std::size_t bytes = 0;
     __sanitizer_finish_switch_fiber(sanitizer_stack, &stack, &bytes);
     if (caller_stack_ == nullptr)
-      caller_stack_ = stack, caller_bytes_ = bytes;  // the first switch is the caller's
+      caller_stack_ = stack, caller_bytes_ = bytes;  // the first switch comes from the caller
 #endif
   }
 

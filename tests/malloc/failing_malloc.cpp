@@ -5,9 +5,10 @@
 #include <cstddef>
 #include <limits>
 
-// Defined in the program, these are what all of its libraries call: ours, liblz4, oneTBB, the C++ library, and the loader
-// where it makes memory for a thread. glibc's own are behind them. oneTBB takes the memory of its tasks from the system, past
-// malloc, as soon as it has loaded libtbbmalloc: it cannot be had to fail here, nor could anyone mend what it does then.
+// Since the program defines these functions, all its libraries call them: ours, liblz4, oneTBB, the C++
+// library, and the loader when it makes memory for a thread. They call glibc's own. Once oneTBB has loaded
+// libtbbmalloc, it takes the memory of its tasks from the system, not from malloc: that cannot be made to
+// fail here, and nobody could handle it.
 extern "C" {
 void* __libc_malloc(std::size_t bytes);
 void* __libc_calloc(std::size_t count, std::size_t bytes);

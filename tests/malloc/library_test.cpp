@@ -1,4 +1,5 @@
-// The library where malloc fails: the C interface gives a status, the streams throw, and the next call has memory again.
+// The library when malloc fails: the C interface must return a status, streams must throw, and the next call,
+// which has memory again, must work.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -25,25 +26,25 @@ const Bytes& content() {
   return bytes;
 }
 
-// Of several blocks, with all checksums.
+// A frame with several blocks and all checksums.
 const Bytes& frame() {
   static const Bytes bytes = [] {
     CompressOptions options;
-    options.threads = 1;  // no thread may be there when a trial is forked
+    options.threads = 1;  // no thread may exist when a trial is forked
     options.content_checksum = true;
     return compress(content(), options);
   }();
   return bytes;
 }
 
-// The words of oneTBB, or of the C++ library, where the loader had no memory for a thread.
+// Whether this is a message of oneTBB or the C++ library, when the loader had no memory for a thread.
 bool tells_of_threads(std::string_view message) {
   return message.find("pthread_create") != message.npos || message.find("unavailable") != message.npos;
 }
 
 void expect_right_or_out_of_memory(const std::function<int()>& run) {
   frame();
-  // The call after a failed one is tried as well, so oneTBB has to be there.
+  // The call after a failed one is tried too, so oneTBB must be started.
   try_every_allocation([](Failing) { start_tbb(); }, run,
                        [](const Ended& ended, bool may_have_failed) {
                          const bool ended_well =
@@ -52,7 +53,7 @@ void expect_right_or_out_of_memory(const std::function<int()>& run) {
                        });
 }
 
-// `call` gives a status, and `right` says whether its results are what they should be.
+// `call` returns a status, and `right` says whether its results are right.
 void expect_of_c(const std::function<hemstitch_status()>& call, const std::function<bool()>& right,
                  hemstitch_status usual = HEMSTITCH_OK) {
   expect_right_or_out_of_memory([&] {
@@ -66,7 +67,7 @@ void expect_of_c(const std::function<hemstitch_status()>& call, const std::funct
   });
 }
 
-// A run from a stream's beginning to its end.
+// A run from the beginning of a stream to its end.
 void expect_of_stream(const std::function<Bytes()>& run, const Bytes& expected) {
   expect_right_or_out_of_memory([&] {
     const auto once = [&]() -> std::optional<int> {
@@ -112,7 +113,7 @@ TEST(MallocC, Compress) {
         [&] { return restore(std::span(room).first(bytes)) == content(); });
 }
 
-// By ISA-L and by libdeflate, whose memory is theirs to ask for.
+// With ISA-L and with libdeflate, which allocate their memory themselves.
 TEST(MallocC, CompressToGzip) {
   hemstitch_compress_options options{};
   options.size = sizeof options;
@@ -138,7 +139,7 @@ TEST(MallocC, Restore) {
       [&] { return bytes == content().size() && room == content(); });
 }
 
-// gzip, in two parts of an index: made, and used.
+// gzip with an index of two parts, which is made and used.
 TEST(MallocC, Index) {
   const Bytes long_content = wordy_bytes(5'000'000),
               file = zlib_stream(long_content, 1, Z_DEFAULT_STRATEGY, 8, MAX_WBITS + 16);
@@ -147,7 +148,7 @@ TEST(MallocC, Index) {
   hemstitch_restore_options options{};
   options.size = sizeof options;
   options.backend = "cpu";
-  options.threads = 1;  // no thread may be there when a trial is forked
+  options.threads = 1;  // no thread may exist when a trial is forked
   ASSERT_EQ(hemstitch_make_index(&options, file.data(), file.size(), expected.data(), expected.size(),
                                  &expected_bytes),
             HEMSTITCH_OK);
@@ -208,7 +209,8 @@ TEST(MallocStream, Compressor) {
   }
 }
 
-// One stream by two threads and by three: what a thread has no memory for the calling one does, or the call ends.
+// A stream with two threads and with three: if a thread has no memory, the calling thread does its work, or
+// the call fails.
 TEST(MallocStream, SeveralThreads) {
   const Bytes some = wordy_bytes(60'000), data = zlib_stream(some, 6, Z_DEFAULT_STRATEGY, 1);
   for (const unsigned threads : {2u, 3u}) {

@@ -1,4 +1,5 @@
-// Pages in memory where malloc fails: each call tells, what was there before it is there after it, and the next one has memory again.
+// Pages in memory when malloc fails: each call must report it, keep the pages that it had, and the next call,
+// which has memory again, must work.
 #include "hemstitch/pages.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// The tool where malloc fails: an error and its exit status, nothing half written, nothing lost.
+// The tool when malloc fails: it must report an error with its exit status, leave nothing half written, and
+// lose nothing.
 #include "cli/tool.hpp"
 
 #include <fcntl.h>
@@ -19,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Files = std::map<std::string, std::string>;  // by name, below a folder
+using Files = std::map<std::string, std::string>;  // by name, in a folder
 
 std::string read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -46,7 +47,7 @@ void redirect(int number, const fs::path& path) {
   close(file);
 }
 
-// Words of a command line as main() gets them.
+// The words of a command line, as main() gets them.
 class Arguments {
  public:
   explicit Arguments(std::vector<std::string> words) : words_(std::move(words)) {
@@ -82,15 +83,15 @@ class MallocTool : public ::testing::Test {
         n, failing, [&](Failing) { enter(inputs); }, [&] { return arguments.run(); });
   }
 
-  // Whatever allocation fails, the command ends with what it should make of the inputs, or with an error; and every file that is
-  // there has the content that it has after a run in which nothing fails.
+  // Whatever allocation fails, the command must make the right files of the inputs, or report an error. Every
+  // file that is there must have the content that it has after a run without failures.
   void try_command(const std::vector<std::string>& words, const Files& inputs,
                    long arguments_step = kArgumentsStep) {
     const Ended whole = run(words, inputs, 0, Failing::kOne);
     ASSERT_EQ(whole.status, 0) << whole.text() << ": " << read_file(root_ / "stderr");
     const Files outputs = files_in(root_ / "here");
     const std::string printed = read_file(root_ / "stdout");
-    Files all = inputs;  // what may be there
+    Files all = inputs;  // the files that may be there
     all.insert(outputs.begin(), outputs.end());
 
     Arguments arguments(words);
@@ -102,7 +103,7 @@ class MallocTool : public ::testing::Test {
         ASSERT_TRUE(all.contains(name)) << name << " was left; " << messages;
         ASSERT_TRUE(all.at(name) == text) << name << " has another content; " << messages;
       }
-      // A source goes only when its output is there.
+      // A source may be removed only if its output is there.
       for (const auto& [name, text] : inputs)
         ASSERT_TRUE(seen.contains(name) || seen.contains(name + ".lz4")) << name << " is lost; " << messages;
       const bool warned = ended.status == 2 && !searching;
@@ -132,11 +133,11 @@ class MallocTool : public ::testing::Test {
   }
 
  private:
-  // What reading the arguments asks for is the most, and the same in all commands but search: one test takes all of it, and one of
-  // what a search of nothing asks for.
+  // Reading the arguments makes the most allocations, and the same ones in all commands but search. So one
+  // test tries all of them, and another those of a search in nothing; the rest try only some.
   static constexpr long kArgumentsStep = 37;
 
-  // A folder with the inputs alone, and the standard streams in files beside it.
+  // Makes a folder with only the inputs; the standard streams are files beside it.
   void enter(const Files& inputs) const {
     fs::remove_all(root_ / "here");
     fs::create_directory(root_ / "here");

@@ -1,4 +1,5 @@
-// The disk of the nbdkit plugin, held against a plain buffer: requests at any place and of any length, by one thread and by many.
+// The disk of the nbdkit plugin, compared with a plain buffer: requests at any place and of any length, from
+// one thread and from many.
 #include "disk.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ PageStoreOptions options_for(const char* backend, std::uint32_t page_bytes) {
   return {.checksums = true, .batch = {.page_bytes = page_bytes, .backend = backend, .threads = 1}};
 }
 
-// Writes, reads, zeros and asks for extents inside [from, to) of both.
+// Writes, reads and zeros both within [from, to), and asks for extents.
 void run_requests(Disk& disk, Bytes& model, std::uint64_t from, std::uint64_t to, std::uint32_t seed,
                   int steps) {
   std::mt19937_64 random(seed);
@@ -51,7 +52,7 @@ void run_requests(Disk& disk, Bytes& model, std::uint64_t from, std::uint64_t to
 TEST(Disk, AsABufferOfRandomRequests) {
   for (const char* const backend : {"cpu", "reference"})
     for (const std::uint32_t page_bytes : {4096U, 65536U}) {
-      constexpr std::uint64_t kBytes = 1000003;  // its last page is not whole
+      constexpr std::uint64_t kBytes = 1000003;  // its last page is incomplete
       Disk disk(kBytes, options_for(backend, page_bytes));
       Bytes model(kBytes);
       run_requests(disk, model, 0, kBytes, 1, *backend == 'c' ? 1500 : 150);
@@ -59,7 +60,7 @@ TEST(Disk, AsABufferOfRandomRequests) {
       disk.read(0, all);
       EXPECT_TRUE(all == model);
       disk.zero(0, kBytes);
-      // Parts of pages at the end are zeros, whole pages are free.
+      // Parts of pages at the end stay as zeros; whole pages are freed.
       EXPECT_LE(disk.store().statistics().pages, 1U);
       disk.read(0, all);
       EXPECT_TRUE(all == Bytes(kBytes));
@@ -83,10 +84,10 @@ TEST(Disk, ExtentsTellWhatWasWritten) {
   EXPECT_EQ(text(60 * 4096, 1), "h60+1 ");
 }
 
-// Neighbouring parts of the same pages, each thread its own: nobody's bytes are lost, however they meet in pages.
+// Each thread writes its own parts of the same pages: no byte may be lost, however the parts meet in pages.
 TEST_WITH_THREADS(Disk, PartsOfPagesByManyThreads) {
   for (const char* const backend : {"cpu", "reference"}) {
-    constexpr std::uint64_t kThreads = 8, kShare = 2500;  // three threads in one page
+    constexpr std::uint64_t kThreads = 8, kShare = 2500;  // three threads in a page
     Disk disk(kThreads * kShare, options_for(backend, 4096));
     Bytes model(kThreads * kShare);
     std::vector<std::thread> threads;
@@ -102,7 +103,7 @@ TEST_WITH_THREADS(Disk, PartsOfPagesByManyThreads) {
   }
 }
 
-// One page in which each thread has a byte of its own and finds what it wrote last.
+// Each thread has one byte of the same page, and must find what it wrote last.
 TEST_WITH_THREADS(Disk, BytesOfOnePageByManyThreads) {
   Disk disk(4096, options_for("cpu", 4096));
   std::vector<std::thread> threads;

@@ -1,4 +1,4 @@
-// Bugs that were found, each with a test named after it, what brought it about, and what finds it again.
+// Bugs that were found. Each has a test named after it, with its cause and what would find it again.
 #include <gtest/gtest.h>
 
 #include "hemstitch/hemstitch.hpp"
@@ -9,10 +9,10 @@
 namespace hemstitch::testing {
 namespace {
 
-// Found by fuzz/frame_batches. liblz4 looks through a history that stands directly before the block in memory in another way
-// than through one that stands elsewhere, and chooses other matches of equal length. A stream's linked frame has the dictionary
-// directly before its first block; batches gave it from its own place. So `-r --linked -D FILE` wrote other bytes than the
-// same command for one file.
+// Found by fuzz/frame_batches. If a history is directly before the block in memory, liblz4 searches it in
+// another way than a history elsewhere, and chooses other matches of equal length. A stream's linked frame
+// has the dictionary directly before its first block; batches passed it from its own place. So `-r --linked
+// -D FILE` wrote other bytes than the same command for one file.
 TEST(Bug, BatchesWroteOtherBytesThanStreamsForLinkedFramesWithADictionary) {
   std::vector<Bytes> inputs = {{}};
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
@@ -34,15 +34,16 @@ TEST(Bug, BatchesWroteOtherBytesThanStreamsForLinkedFramesWithADictionary) {
       LargeBuffer output = compressor.make_output();
       const auto frames = compressor.compress(spans, output);
       ASSERT_EQ(frames.size(), inputs.size());
-      // An empty stream says that it holds 0 bytes, a batch's empty input says nothing.
+      // The header of an empty stream states 0 bytes; for a batch's empty input, it states no size.
       for (std::size_t i = 1; i < inputs.size(); ++i)
         EXPECT_EQ(Bytes(frames[i].begin(), frames[i].end()), compress(inputs[i], options))
             << backend << ", level " << level << ", input " << i;
     }
 }
 
-// Found by tests of the Python package. A decoder with threads reads ahead of its stream, and has the trailer when the stream ends. finish() did
-// not ask for what was read ahead, so that a pushed stream of more than some megabytes ended with "8 of 8 bytes are missing".
+// Found by tests of the Python package. A decoder with threads reads ahead of its stream, and has the trailer
+// when the stream ends. finish() did not ask for what was read ahead, so a pushed stream of more than some
+// megabytes ended with "8 of 8 bytes are missing".
 TEST_WITH_THREADS(Bug, PushedStreamsLostTheTrailerThatWasReadAhead) {
   const Bytes content = random_bytes(8'000'000, 1, 16);
   CompressOptions gzip;

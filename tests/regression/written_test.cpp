@@ -1,9 +1,11 @@
-// What is written, held against what was written when it was last meant to change: written.json has, for each input and each
-// way to compress it, the size and a hash. Any other byte fails, also where the size stays; where a size grew the test says
-// so. A change that is meant changes the file with it: HEMSTITCH_RECORD_WRITTEN=1 writes the entries instead of checking.
+// Compares what is written with what was written when it was last changed on purpose: written.json has the
+// size and a hash for each input and each way to compress it. Any other byte fails, even with the same size;
+// if a size grew, the test says so. An intended change includes the file: HEMSTITCH_RECORD_WRITTEN=1 writes
+// the entries instead of checking them.
 //
-// written.json: input -> what -> [bytes, XXH64]; of a finder: [bits that its matches cost, XXH64 of its records]. Inputs are
-// generated ones, which every run checks, and the beginnings of real files, which need HEMSTITCH_CORPORA.
+// written.json: input -> what -> [bytes, XXH64]; for a finder: [bits that its matches cost, XXH64 of its
+// records]. Inputs are generated, and checked in every run, or the beginnings of real files, which need
+// HEMSTITCH_CORPORA.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <lz4.h>
@@ -33,14 +35,14 @@ using namespace testing;
 constexpr std::size_t kKibibyte = 1 << 10;
 constexpr std::size_t kMebibyte = 1 << 20;
 constexpr std::size_t kFinderBytes = 64 * kKibibyte;
-// One block of 4M, and one more that is not full.
+// One block of 4M, and another one that is not full.
 constexpr std::size_t kSeveralBlocksBytes = 4 * kMebibyte + 300 * kKibibyte;
 constexpr std::size_t kDictionaryBytes = 8 * kKibibyte;
-// Entries of liblz4's bytes hold for one version of it.
+// Entries with liblz4's bytes are valid for one version of it.
 constexpr const char* kCpuPrefix = "cpu, liblz4";
 
 struct Written {
-  std::size_t size = 0;  // bytes; of a finder bits
+  std::size_t size = 0;  // in bytes; for a finder, in bits
   std::string hash;
 };
 using WrittenByWhat = std::map<std::string, Written>;
@@ -55,7 +57,7 @@ nlohmann::ordered_json read_written() {
   return nlohmann::ordered_json::parse(std::ifstream(HEMSTITCH_WRITTEN_FILE));
 }
 
-// A line an entry, so that a difference between two versions can be read.
+// Writes each entry on a line, so that a difference between two versions can be read.
 void write_written(const nlohmann::ordered_json& recorded) {
   std::ofstream file(HEMSTITCH_WRITTEN_FILE);
   const char* between_inputs = "{\n";
@@ -103,7 +105,7 @@ FrameCase frame_case(const char* backend, int level, std::size_t block_bytes) {
   return frame;
 }
 
-// Each level and block size, and at two levels what a frame may be besides.
+// Each level and block size, and, at two levels, the other options of frames.
 std::vector<FrameCase> frame_cases(const char* backend, std::span<const int> levels,
                                    std::span<const std::size_t> block_sizes,
                                    std::span<const std::byte> dictionary) {
@@ -138,7 +140,8 @@ void add_frames(std::span<const std::byte> bytes, const std::vector<FrameCase>& 
   for (std::size_t i = 0; i < cases.size(); ++i) all[cases[i].what] = written[i];
 }
 
-// Blocks of DEFLATE, one after the other: parts of one stream, each with what stands before it, or, of the size of BGZF's, streams of their own.
+// Blocks of DEFLATE, one after the other: parts of one stream, each with the bytes before it as history, or,
+// with BGZF's block size, streams of their own.
 Written deflate_blocks(std::span<const std::byte> bytes, int level, bool bgzf) {
   const std::size_t block_bytes = bgzf ? 65280 : 400 * kKibibyte;
   Bytes all;
@@ -154,7 +157,8 @@ Written deflate_blocks(std::span<const std::byte> bytes, int level, bool bgzf) {
   return {all.size(), hash_of(all.data(), all.size())};
 }
 
-// At 9 bits a literal and 25 a match, cheapest parse, one candidate a position.
+// The cost at 9 bits for a literal and 25 for a match, with the cheapest parse, and one candidate for each
+// position.
 Written cost_of(const MatchRecords& records) {
   const ParseInput input{records, lzss_block_plan(5, kUnlimitedLength)};
   const std::size_t bits =
@@ -178,7 +182,7 @@ void add_finders(std::span<const std::byte> bytes, WrittenByWhat& all) {
 }
 
 void add_deflate(std::span<const std::byte> bytes, WrittenByWhat& all) {
-  constexpr int kLevels[] = {1, 3, 6, 9, 12};  // those between have the definitions of these
+  constexpr int kLevels[] = {1, 3, 6, 9, 12};  // the levels between have the same definitions
   std::vector<Written> written(std::size(kLevels) + 1);
   tbb::parallel_for(std::size_t{0}, written.size(), [&](std::size_t i) {
     written[i] =
@@ -198,7 +202,9 @@ void check_or_record(const std::string& input, const WrittenByWhat& written) {
     return;
   }
   for (const auto& [what, one] : written) {
-    if (what.starts_with(kCpuPrefix) && !recorded[input].contains(what)) continue;  // another liblz4
+    if (what.starts_with(kCpuPrefix) && !recorded[input].contains(what))
+      continue;  // another version of
+                 // liblz4
     ASSERT_TRUE(recorded.contains(input) && recorded[input].contains(what))
         << "nothing recorded for " << input << ", " << what << " (" << one.size << ")";
     const auto& was = recorded[input][what];
@@ -208,7 +214,7 @@ void check_or_record(const std::string& input, const WrittenByWhat& written) {
   }
 }
 
-constexpr int kOwnLevels[] = {1, 3, 6, 9, 12};  // those between have the definitions of these
+constexpr int kOwnLevels[] = {1, 3, 6, 9, 12};  // the levels between have the same definitions
 constexpr int kCpuLevels[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
 constexpr std::size_t kSmallBlocks[] = {64 * kKibibyte, 256 * kKibibyte};
 constexpr std::size_t kDefaultBlocks[] = {256 * kKibibyte};
@@ -241,7 +247,7 @@ void check_large_blocks(const std::string& name, std::span<const std::byte> byte
 TEST(Written, OfGeneratedInputsIsTheSame) {
   check_input("generated two letters", random_bytes(kMebibyte / 4, 1, 2));
   check_input("generated noise", random_bytes(200 * kKibibyte, 1, 256));
-#ifndef __SANITIZE_ADDRESS__  // sanitizers change no byte; two inputs go every way there is
+#ifndef __SANITIZE_ADDRESS__  // sanitizers change no byte; two inputs cover all code
   check_input("generated words", wordy_bytes(kMebibyte, 1));
   check_input("generated runs", runs_bytes(kMebibyte, 1));
   check_input("generated period 4097", periodic_bytes(kMebibyte, 4097));

@@ -1,4 +1,5 @@
-// What is public for callers with a WebGPU device of their own: compaction, loading and search in their buffers.
+// The public functions for callers with a WebGPU device of their own: compaction, loading and search in their
+// buffers.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -24,12 +25,12 @@ namespace {
 using webgpu::Buffer;
 using webgpu::BufferUse;
 
-// The suite's device is the caller's, made without a word of the public interface.
+// The suite's device plays the caller's; it was made without the public interface.
 class WebgpuCaller : public testing::WebgpuTest {
  protected:
   static WebgpuDevice on_callers() { return {device().get(), device().queue()}; }
 
-  // A buffer of the caller's, a multiple of 16 bytes long.
+  // A buffer of the caller's, whose size is a multiple of 16 bytes.
   template <typename Element>
   static Buffer buffer_of(const std::vector<Element>& elements, std::size_t room = 0) {
     const std::uint64_t bytes = (std::max(elements.size(), room) * sizeof(Element) + 15) / 16 * 16;
@@ -82,7 +83,7 @@ TEST_F(WebgpuCaller, SizesAreScannedAndPiecesGathered) {
                        .begins = d_begins.get(),
                        .output = d_output.get(),
                        .piece_count = count});
-    // The caller's queue has it in order.
+    // The caller's queue keeps the order.
     EXPECT_EQ(read<std::uint32_t>(d_begins, count + 1),
               std::vector<std::uint32_t>(offsets.begin(), offsets.end()));
     EXPECT_EQ(read<std::byte>(d_output, expected.size()), expected) << count << " pieces";
@@ -106,7 +107,7 @@ TEST_F(WebgpuCaller, WhatCannotBeIsRefused) {
               gather_pieces(on, {words.get(), other.get(), other.get(), words.get(), 1});
             }),
             Status::kInvalidOption);
-  // WebGPU's own word: a buffer that no shader may write.
+  // WebGPU itself must refuse a buffer that no shader may write.
   const Buffer staging = device().make_buffer("staging", 64, BufferUse::kDownload);
   EXPECT_EQ(status_of([&] { scan_sizes(on, words.get(), 7, staging.get()); }), Status::kDeviceFault);
 }
@@ -138,7 +139,7 @@ TEST_F(WebgpuCallerFiles, FilesAreLoadedAndSearchedThere) {
   options.webgpu = on_callers();
   const std::vector<std::string> paths = add_files(120);
   CompactedBuffer files = load_files(paths, options);
-  ASSERT_EQ(files.count(), paths.size() - 1);  // the empty one is skipped
+  ASSERT_EQ(files.count(), paths.size() - 1);  // the empty file is skipped
   ASSERT_NE(files.webgpu_bytes(), nullptr);
   const Buffer there = device().wrap(static_cast<WGPUBuffer>(files.webgpu_bytes()));
   const Buffer offsets_there = device().wrap(static_cast<WGPUBuffer>(files.webgpu_offsets()));
@@ -168,7 +169,7 @@ TEST_F(WebgpuCallerFiles, FilesAreLoadedAndSearchedThere) {
             }),
             Status::kInvalidOption);
 
-  // Without a device, and where there is nothing.
+  // Without a device, and without files.
   EXPECT_EQ(load_files(paths).webgpu_bytes(), nullptr);
   EXPECT_NE(load_files({}, options).webgpu_bytes(), nullptr);
 }

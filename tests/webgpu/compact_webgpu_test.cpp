@@ -1,4 +1,4 @@
-// scan, gather and shuffle against their definitions.
+// scan, gather and shuffle, compared with their definitions.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -62,7 +62,7 @@ TEST_F(WebgpuCompact, ScanNeedsMoreWorkgroupsThanADimensionAllows) {
   DeviceOptions options = testing::device_options();
   options.limits = DeviceLimits{};
   options.limits->workgroups_per_dimension = 3;
-  // 8 tiles: 3 rows of 3, one workgroup too many.
+  // 8 tiles: 3 rows of 3, so there is one workgroup too many.
   const std::vector<std::uint32_t> sizes = some_sizes(8 * 1024 - 5, 1000, 12);
   std::vector<std::uint64_t> expected(sizes.size() + 1);
   scan_sizes(sizes, expected);
@@ -99,7 +99,7 @@ TEST_F(WebgpuCompact, GatherBringsPiecesOfAnyAlignmentTogether) {
     std::mt19937 random(3);
     for (std::size_t i = 0; i < count; ++i) {
       pieces[i] = {static_cast<std::uint32_t>(random() % (source.size() - sizes[i])), sizes[i]};
-      // One at its target's alignment, one at the source's beginning.
+      // One piece has the alignment of its target, and one is at the beginning of the source.
       if (i == 2) pieces[i].source = begins[i] % 16;
       if (i == 1) pieces[i].source = 0;
       sources[i] = source.data() + pieces[i].source;

@@ -1,5 +1,6 @@
-// DEFLATE restored by shaders against the reference decoder: statuses, sizes and bytes, of sound streams and of all kinds of damage. What
-// it says of bytes is zlib's word as well. No byte outside a stream's room is written.
+// DEFLATE restored by shaders, compared with the reference decoder: statuses, sizes and bytes of valid
+// streams and of all kinds of damage. The bytes are compared with zlib's as well. No byte outside of a
+// stream's room may be written.
 #include "format/deflate/restore/deflate_restore_webgpu.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ using Case = testing::EngineCase;
 
 struct Verdict {
   Status status = Status::kInternal;
-  Bytes bytes;  // where it is kOk
+  Bytes bytes;  // if it is kOk
 };
 
 Verdict by_reference(const Case& one) {
@@ -65,7 +66,7 @@ class WebgpuDeflateRestore : public testing::WebgpuTest {
     for (const Case& each : cases)
       table.add(static_cast<std::uint32_t>(each.history.size()),
                 static_cast<std::uint32_t>(each.input.size()), static_cast<std::uint32_t>(each.room));
-    // Noise between the streams, which nobody is to read.
+    // Noise between the streams, which must not be read.
     Bytes data = testing::random_bytes(static_cast<std::size_t>(table.data_bytes), 8);
     for (std::size_t i = 0; i < cases.size(); ++i) {
       const auto place = data.begin() + static_cast<std::ptrdiff_t>(table.rows[i].begin);
@@ -121,7 +122,7 @@ TEST_F(WebgpuDeflateRestore, WhatEveryWriterWrites) {
   for (const std::size_t bytes : {1, 65, 5000})
     for (const testing::Shape& shape : testing::shapes_of(bytes))
       for (const Bytes& stream : streams_of(shape.bytes)) {
-        // Exact, one byte short, and with room left.
+        // Exact, a byte short, or with room left.
         const std::size_t room = bytes + (cases.size() % 3) - 1;
         cases.push_back({shape.name + ", room for " + std::to_string(room), {}, stream, room});
       }
@@ -129,7 +130,7 @@ TEST_F(WebgpuDeflateRestore, WhatEveryWriterWrites) {
   expect_reference(cases);
 }
 
-// More than a turn takes of input, and of output; runs that are cut anywhere.
+// More input, and more output, than a turn processes; runs are cut anywhere.
 TEST_F(WebgpuDeflateRestore, StreamsOfManyTurns) {
   std::vector<Case> cases;
   const Bytes words = testing::wordy_bytes(300'000), noise = testing::random_bytes(150'000, 3);
@@ -168,7 +169,7 @@ TEST_F(WebgpuDeflateRestore, SmallStreamsCutAnywhereAndFlipped) {
       if (stream.size() > 100) continue;
       for (std::size_t bytes = 0; bytes < stream.size(); ++bytes)
         cases.push_back({"cut", {}, testing::copy_of(std::span(stream).first(bytes)), 1000});
-      // Every seventh bit, from another one on in each stream.
+      // Every seventh bit, beginning with another one in each stream.
       for (std::size_t bit = cases.size() % 7; bit < 8 * stream.size(); bit += 7) {
         Bytes other = stream;
         other[bit / 8] ^= std::byte{1} << bit % 8;
@@ -180,7 +181,7 @@ TEST_F(WebgpuDeflateRestore, SmallStreamsCutAnywhereAndFlipped) {
   expect_reference(cases);
 }
 
-// Codes that no compressor writes, and zlib takes; and some that it does not.
+// Codes that no compressor writes but that zlib accepts; and some that it does not accept.
 TEST_F(WebgpuDeflateRestore, UnusualCodes) {
   std::vector<Case> cases;
   const auto add = [&](const DeflateBitWriter& writer, const std::string& name) {
@@ -194,7 +195,7 @@ TEST_F(WebgpuDeflateRestore, UnusualCodes) {
   litlens['a'] = 1;
   add(DeflateBitWriter().dynamic(true, litlens, {0}).code(0, 1).code(0, 1).code(1, 1),
       "two codes of one bit");
-  // Codes of 1 to 15 bits: the longest are those of the end and of length 3.
+  // Codes of 1 to 15 bits; the longest are those of the end and of length 3.
   std::vector<std::uint8_t> deep(258, 0);
   for (std::uint8_t i = 1; i <= 14; ++i) deep[i] = i;
   deep[256] = deep[257] = 15;
@@ -218,7 +219,7 @@ TEST_F(WebgpuDeflateRestore, UnusualCodes) {
   add(DeflateBitWriter().dynamic(true, deep, {1}).code(0, 1), "an over-subscribed code");
   deep[20] = deep[3] = 0;
   add(DeflateBitWriter().dynamic(true, deep, {1}).code(0, 1), "an incomplete code");
-  // More blocks than a turn takes; as many as all turns take.
+  // More blocks than a turn processes; as many as all turns process.
   DeflateBitWriter empty;
   for (int i = 0; i < 40; ++i) empty.block(false, 1).code(0, 7);
   cases.push_back({"empty blocks without an end", {}, empty.bytes(), 10});

@@ -1,4 +1,5 @@
-// DEFLATE by shaders against the twins: the tokens and parts of each chunk, and the bytes and statuses of the engine.
+// DEFLATE written by shaders, compared with the twins: the tokens and parts of each chunk, and the bytes and
+// statuses of the engine.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +21,7 @@ using testing::EngineCase;
 using testing::operator+;
 using testing::Shape;
 
-// The words of a part before its codes, as deflate_parts.wgsl has them.
+// The words of a part before its codes, as in deflate_parts.wgsl.
 struct DevicePart {
   std::uint32_t kind, bits, header_bits, unit_begin, unit_end, content_begin, content_end, begin_bit, block,
       ends_block;
@@ -31,10 +32,10 @@ static_assert(sizeof(DevicePart) == 1640);
 class WebgpuDeflate : public testing::WebgpuTest {
  protected:
   static std::shared_ptr<Device> shared_device() {
-    return {std::shared_ptr<void>(), &device()};  // lives as long as the program
+    return {std::shared_ptr<void>(), &device()};  // exists as long as the program
   }
 
-  // Runs a batch of blocks and holds the tokens and parts of every chunk against the twin's.
+  // Runs a batch of blocks, and compares the tokens and parts of every chunk with the twin's.
   static void expect_chunks(Device& one, const std::vector<testing::FinderCase>& inputs,
                             const DeflateLevel& level) {
     DeflateTable table;
@@ -45,7 +46,7 @@ class WebgpuDeflate : public testing::WebgpuTest {
       const auto room = static_cast<std::uint32_t>(deflate_data_room(block_bytes));
       table.add(static_cast<std::uint32_t>(data.size()), static_cast<std::uint32_t>(input.history_bytes),
                 block_bytes, room);
-      // A gap goes on as the bytes before it did, so that a match that passes the end of a block shows.
+      // A gap continues the bytes before it, so that a match beyond the end of a block is noticed.
       data.insert(data.end(), input.data.begin(), input.data.end());
       for (int gap = 0; gap < 7 && !input.data.empty(); ++gap)
         data.push_back(input.data[static_cast<std::size_t>(gap) % input.data.size()]);
@@ -55,7 +56,7 @@ class WebgpuDeflate : public testing::WebgpuTest {
     capacity.data_bytes = divided_up(data.size(), 4) * 4;
     const DeflateCompressPlan plan = plan_deflate_compress(capacity);
     const BufferSet buffers = one.make_buffers(plan.buffers);
-    // What stood there before must not matter.
+    // The previous contents must not matter.
     for (std::size_t part = 0; part < buffers.size(); ++part)
       one.write(buffers[part],
                 Bytes(static_cast<std::size_t>(plan.buffers.parts()[part].bytes), std::byte{0xA5}));
@@ -142,7 +143,7 @@ std::vector<EngineCase> blocks_of(const std::vector<Shape>& shapes) {
   return cases;
 }
 
-// Sizes at which tokens, segments and tiles change, each with a few shapes.
+// Sizes around the boundaries of tokens, segments and tiles, each with a few shapes.
 std::vector<Shape> small_shapes() {
   std::vector<Shape> shapes;
   for (const std::size_t bytes : {0, 1, 2, 3, 4, 7, 258, 1023, 1024, 1025, 1279, 1281}) {
@@ -153,7 +154,7 @@ std::vector<Shape> small_shapes() {
 }
 
 TEST_F(WebgpuDeflate, TokensAndPartsAreTheTwins) {
-  // Every second one for each of two levels and orders.
+  // Every second input for each of two levels and orders.
   std::vector<testing::FinderCase> split, whole;
   for (testing::FinderCase& input : testing::finder_cases(1500))
     (split.size() > whole.size() ? whole : split).push_back(std::move(input));
@@ -208,7 +209,7 @@ TEST_F(WebgpuDeflate, HistoriesAndLittleRoom) {
     for (const std::size_t room : {deflate_data_room(block.size()), block.size() / 3, std::size_t{5}})
       cases.push_back({input.name, history, block, room});
   }
-  // As far back as matches reach, and one byte farther.
+  // As far back as matches reach, and a byte farther.
   for (const std::size_t distance : {32768, 32769}) {
     const Bytes history = testing::random_bytes(distance, 5);
     const Bytes block(history.begin(), history.begin() + 1000);
@@ -217,7 +218,7 @@ TEST_F(WebgpuDeflate, HistoriesAndLittleRoom) {
   expect_twins(*engine, cases, compressing(6, Format::kGzip));
 }
 
-// Literals as rare as Fibonacci's numbers make the longest codes.
+// Literals whose frequencies are Fibonacci numbers have the longest codes.
 TEST_F(WebgpuDeflate, CodesOf15Bits) {
   Bytes content;
   std::uint32_t count = 1, before = 1;

@@ -1,4 +1,5 @@
-// The engine against the twins: bytes and statuses, compressing and restoring, under limits and in many threads.
+// The engine, compared with the twins: bytes and statuses when compressing and restoring, with limits and on
+// many threads.
 #include <gtest/gtest.h>
 #include <lz4.h>
 
@@ -41,14 +42,14 @@ void restoring(BlockEngine& engine, std::span<BlockTask> tasks) { engine.restore
 class WebgpuEngine : public testing::WebgpuTest {
  protected:
   static std::shared_ptr<webgpu::Device> shared_device() {
-    return {std::shared_ptr<void>(), &device()};  // lives as long as the program
+    return {std::shared_ptr<void>(), &device()};  // exists as long as the program
   }
   static std::shared_ptr<webgpu::Device> shared_reversed_device() {
     return {std::shared_ptr<void>(), &reversed_device()};
   }
 };
 
-// Blocks as a frame has them: room for one byte less than the block.
+// Blocks as in a frame: the room is a byte less than the block.
 std::vector<Case> blocks_of(const std::vector<Shape>& shapes) {
   std::vector<Case> cases;
   for (const Shape& shape : shapes)
@@ -56,7 +57,7 @@ std::vector<Case> blocks_of(const std::vector<Shape>& shapes) {
   return cases;
 }
 
-// The same with room to spare, as a restoring engine wants them: compressed by liblz4 where it fits.
+// The same with room to spare, for an engine that restores; compressed by liblz4 if the result fits.
 std::vector<Case> compressed_blocks(const std::vector<Shape>& shapes) {
   std::vector<Case> cases;
   for (const Shape& shape : shapes) {
@@ -74,13 +75,13 @@ TEST_F(WebgpuEngine, EveryLevelWritesTheTwinsBytes) {
   const auto engine = webgpu::make_engine(shared_device());
   const std::vector<Case> cases = blocks_of(testing::boundary_shapes(1281));
   for (const int level : {1, 3}) expect_twins(*engine, cases, compressing(level, 65536));
-  // The others differ in how far they look.
+  // The other levels differ in how far they search.
   for (int level = 1; level <= 12; ++level)
     expect_twins(*engine,
                  blocks_of({{"words", testing::wordy_bytes(5000)}, {"runs", testing::runs_bytes(3000, 2)}}),
                  compressing(level, 65536));
   expect_twins(*engine, blocks_of(testing::shapes_of(65536)), compressing(1, 65536));
-  // What pages have.
+  // As in pages.
   for (const int level : {1, 2})
     expect_twins(*engine, blocks_of(testing::boundary_shapes(4096)), compressing(level, 4096));
   expect_twins(
@@ -112,7 +113,8 @@ TEST_F(WebgpuEngine, BlocksLongerThanADispatchTakes) {
   expect_twins(*engine, compressed_blocks(shapes), restoring);
 }
 
-// So much in one batch that several threads copy it there and back: those that compress, do not, and are damaged side by side.
+// A batch that is so large that several threads copy it. Blocks that shrink, do not shrink, or are damaged
+// alternate.
 TEST_F(WebgpuEngine, BatchesThatSeveralThreadsCopy) {
   const auto engine = webgpu::make_engine(shared_device(), {.batch_bytes = std::uint64_t{8} << 20});
   std::vector<Shape> shapes;
@@ -134,7 +136,7 @@ TEST_F(WebgpuEngine, RestoresWhatLiblz4Writes) {
   expect_twins(*engine, compressed_blocks(testing::boundary_shapes(65537)), restoring);
 }
 
-// Lengths at which one more byte says them; the shader leaves those of more than four to one invocation.
+// Lengths around those that need another byte; with more than four, the shader uses a single invocation.
 TEST_F(WebgpuEngine, RestoresLengthsOfAnyNumberOfBytes) {
   const auto engine = webgpu::make_engine(shared_device());
   Bytes data;
@@ -142,14 +144,14 @@ TEST_F(WebgpuEngine, RestoresLengthsOfAnyNumberOfBytes) {
     for (const std::uint32_t length : {14u + 255 * further, 15u + 255 * further, 16u + 255 * further}) {
       const Bytes literals = testing::random_bytes(length, length);
       data.insert(data.end(), literals.begin(), literals.end());
-      // A match of `length` and 4 bytes, then one as long whose source is the literals.
+      // A match of `length` + 4 bytes, then one of the same length whose source is the literals.
       data.insert(data.end(), length + 5, static_cast<std::byte>(length));
       data.insert(data.end(), literals.begin(), literals.end());
     }
   expect_twins(*engine, compressed_blocks({{"lengths", data}}), restoring);
 }
 
-// Adds `count` cases that are damaged copies of these.
+// Adds `count` damaged copies of the cases.
 void add_damaged(std::vector<Case>& cases, int count, std::mt19937& random) {
   const std::size_t good = cases.size();
   for (int i = 0; i < count; ++i) {
@@ -170,7 +172,8 @@ void add_damaged(std::vector<Case>& cases, int count, std::mt19937& random) {
   }
 }
 
-// Damaged blocks, blocks of noise, and rooms that are too small: the twin's statuses, and nothing written outside.
+// Damaged blocks, blocks of noise, and rooms that are too small: the twin's statuses, and nothing written
+// outside.
 TEST_F(WebgpuEngine, RestoringAnyInputIsSafe) {
   const auto engine = webgpu::make_engine(shared_device());
   std::mt19937 random(77);
@@ -183,7 +186,8 @@ TEST_F(WebgpuEngine, RestoringAnyInputIsSafe) {
   expect_twins(*engine, cases, restoring);
 }
 
-// Cases as batches of few blocks that are large enough for many workgroups each, in both orders of workgroups.
+// Runs the cases as batches of few blocks that are large enough for many workgroups each, with both orders of
+// workgroups.
 void expect_few_blocks_as_twins(const std::vector<std::shared_ptr<webgpu::Device>>& devices,
                                 const std::vector<Case>& cases) {
   constexpr std::size_t kBatch = 61;
@@ -215,7 +219,7 @@ TEST_F(WebgpuEngine, FewBlocksGetManyWorkgroups) {
   EXPECT_NE(shader_of(1, 1000, (8 << 20) + 1), kFew);
 }
 
-// A literal, and a match of four bytes, so many times.
+// A literal and a match of four bytes, so many times.
 Bytes block_of_steps(std::size_t matches) {
   Bytes block = {std::byte{0x40}, std::byte{'a'}, std::byte{'b'}, std::byte{'c'}, std::byte{'d'}};
   for (std::size_t i = 0; i < matches; ++i)
@@ -223,7 +227,7 @@ Bytes block_of_steps(std::size_t matches) {
   return block;
 }
 
-// The first one is long enough for both passes that shorten ways.
+// The first block is long enough for both passes that shorten the ways.
 TEST_F(WebgpuEngine, RestoresFewLargeBlocks) {
   std::vector<Case> cases = compressed_blocks({{"mixed", testing::mixed_bytes(300'000, 5)},
                                                {"equal", testing::equal_bytes(150'000)},
@@ -251,11 +255,12 @@ TEST_F(WebgpuEngine, RestoresFewLargeBlocks) {
   expect_few_blocks_as_twins({shared_device()}, compressed_blocks(files));
 }
 
-// Damaged blocks, blocks of noise, and rooms that are too small: the twin's statuses, and nothing written outside.
+// Damaged blocks, blocks of noise, and rooms that are too small: the twin's statuses, and nothing written
+// outside.
 TEST_F(WebgpuEngine, RestoringAnyInputOfFewBlocksIsSafe) {
   std::mt19937 random(78);
   std::vector<Case> cases = compressed_blocks(testing::shapes_of(9000));
-  // Sequences at which chains stop, some of which end where a window does.
+  // Sequences where chains stop, some of which end where a window does.
   for (std::uint32_t i = 0; i < 12; ++i) {
     Bytes data = testing::random_bytes(1900 + 13 * i, i);
     data.insert(data.end(), 1500 + 7 * i, std::byte{7});
@@ -270,7 +275,7 @@ TEST_F(WebgpuEngine, RestoringAnyInputOfFewBlocksIsSafe) {
   expect_few_blocks_as_twins({shared_device()}, cases);
 }
 
-// Which error it is: an engine makes one of both.
+// Compares the statuses themselves, although an engine makes one error of both.
 TEST_F(WebgpuEngine, FewBlocksHaveTheTwinsStatuses) {
   std::mt19937 random(79);
   const Case good = compressed_blocks({{"mixed", testing::mixed_bytes(20000, 4)}})[0];
@@ -309,7 +314,7 @@ TEST_F(WebgpuEngine, FewBlocksHaveTheTwinsStatuses) {
 TEST_F(WebgpuEngine, ASecondRunCompilesNoShader) {
   const auto device = std::make_shared<webgpu::Device>(testing::device_options());
   const auto run = [&] {
-    const auto engine = webgpu::make_engine(device);  // an engine for each file, as the tool makes them
+    const auto engine = webgpu::make_engine(device);  // an engine for each file, as in the tool
     const std::vector<Shape> shapes = {{"words", testing::wordy_bytes(70000)}};
     expect_twins(*engine, blocks_of(shapes), compressing(3, 262144));
     expect_twins(*engine, compressed_blocks(shapes), restoring);

@@ -1,4 +1,4 @@
-// What judges finders, with the search through WebGPU: the same records, the same counters.
+// The evaluation of finders, with the search through WebGPU: the same records and counters.
 #include <gtest/gtest.h>
 
 #include "evaluate/evaluation.hpp"

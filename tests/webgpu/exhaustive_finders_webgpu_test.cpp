@@ -1,4 +1,5 @@
-// coop_stitch, lazy_scan and window_index against their twins: records, counters, and both sides of the stitch.
+// coop_stitch, lazy_scan and window_index, compared with their twins: records, counters, and records before
+// and after the stitch.
 #include <gtest/gtest.h>
 
 #include "finder_batch_webgpu.hpp"
@@ -18,7 +19,7 @@ using testing::WebgpuFinderBatch;
 
 struct Found {
   std::vector<MatchRecord> records;
-  std::vector<MatchRecord> before_stitch;  // with counters
+  std::vector<MatchRecord> before_stitch;  // only with counters
   FindCounters counters;
 };
 
@@ -48,7 +49,7 @@ class WebgpuExhaustiveFinders : public testing::WebgpuTest {
     }
     const BufferSet buffers = device.make_buffers(plan);
     inputs.upload_to(device, buffers, batch);
-    // What stood there before must not matter.
+    // The previous contents must not matter.
     device.write(
         buffers[output.records.index],
         std::vector<std::byte>(static_cast<std::size_t>(plan.bytes(output.records)), std::byte{0xA5}));
@@ -74,7 +75,7 @@ class WebgpuExhaustiveFinders : public testing::WebgpuTest {
     return found;
   }
 
-  // Records, then records and counters of the instrumented shader, with both orders of workgroups.
+  // Compares records, then records and counters of the instrumented shader, with both orders of workgroups.
   static void expect_twin(const std::vector<FinderCase>& inputs, Finder finder,
                           const FinderParameters& parameters) {
     const WebgpuFinderBatch batch(inputs);
@@ -104,15 +105,15 @@ class WebgpuExhaustiveFinders : public testing::WebgpuTest {
   }
 };
 
-// lavapipe ends the loops of an invocation when they have come to 65,535 turns together, so inputs and lengths stay small
-// enough for the shaders that skip nothing.
+// lavapipe ends the loops of an invocation after 65,535 turns in all. So inputs and lengths are small enough
+// for the shaders that skip nothing.
 std::vector<FinderCase> cases() {
   std::vector<FinderCase> all = testing::finder_cases(500);
   all.push_back({"words", testing::wordy_bytes(5000, 3), 0});
   return all;
 }
 
-// Every size around the edges of groups and tiles, of the shapes where a match at an end is likely.
+// Every size around the boundaries of groups and tiles, with the shapes where a match at an end is likely.
 std::vector<FinderCase> boundary_cases() {
   std::vector<FinderCase> cases;
   for (const std::size_t size : {0u, 1u, 2u, 3u, 4u, 5u, 7u, 8u, 63u, 64u, 65u, 1023u, 1024u, 1025u})
@@ -140,7 +141,7 @@ TEST_F(WebgpuExhaustiveFinders, CoopStitchWithEveryKindOfParameter) {
       inputs, Finder::kCoopStitch,
       {.max_match_len = 90, .window_size = 200, .top_k = 15, .top_k_policy = TopKPolicy::kLongestPerBucket});
   expect_twin(inputs, Finder::kCoopStitch, {.stitch = false});
-  // Bands of one offset, and none near; bands inside the near range; a good match and long lengths.
+  // Bands of one offset, and no near ones; bands within the near range; a good match and long lengths.
   expect_twin(inputs, Finder::kCoopStitch, {.window_size = 1, .stride = 3, .near_range = 0, .top_k = 2});
   expect_twin(inputs, Finder::kCoopStitch,
               {.min_match_len = 3, .max_match_len = 3, .window_size = 40, .stride = 5, .near_range = 300});

@@ -1,4 +1,4 @@
-// hash_chain, hash_pairs, hash_step and near_three against their twins.
+// hash_chain, hash_pairs, hash_step and near_three, compared with their twins.
 #include <gtest/gtest.h>
 
 #include "finder_batch_webgpu.hpp"
@@ -19,7 +19,7 @@ using testing::WebgpuFinderBatch;
 
 class WebgpuFinders : public testing::WebgpuTest {
  protected:
-  // Runs one of the hash finders and gives the records of the whole data.
+  // Runs one of the hash finders, and returns the records of the whole data.
   template <typename Parameters>
   static std::vector<MatchRecord> find(Device& device, const WebgpuFinderBatch& inputs,
                                        const Parameters& parameters) {
@@ -31,7 +31,7 @@ class WebgpuFinders : public testing::WebgpuTest {
                                 plan.add("marks", batch.tile_count * 4)};
     const BufferSet buffers = device.make_buffers(plan);
     inputs.upload_to(device, buffers, batch);
-    // What stood there before must not matter.
+    // The previous contents must not matter.
     for (const BufferId id : {ids.heads, ids.records, ids.other, ids.marks})
       device.write(buffers[id.index],
                    std::vector<std::byte>(static_cast<std::size_t>(plan.bytes(id)), std::byte{0xA5}));
@@ -63,7 +63,7 @@ class WebgpuFinders : public testing::WebgpuTest {
                      const HashPairsParameters& parameters) {
     record_hash_pairs(recording, batch, {.output = {ids.other}, .spare = ids.records}, parameters);
   }
-  // Of those without history.
+  // Takes only inputs without history.
   static void expect_twin(std::vector<testing::FinderCase> inputs, const HashPairsParameters& parameters) {
     std::erase_if(inputs, [](const testing::FinderCase& one) { return one.history_bytes != 0; });
     const WebgpuFinderBatch batch(inputs);
@@ -83,7 +83,7 @@ class WebgpuFinders : public testing::WebgpuTest {
           "");
   }
 
-  // In `pieces`, or with a workgroup for a block.
+  // In pieces, or with a workgroup for each block.
   static std::vector<MatchRecord> find_near(Device& device, const WebgpuFinderBatch& inputs,
                                             const NearThreeParameters& parameters, bool by_pieces) {
     std::vector<LinkPiece> pieces;
@@ -126,7 +126,7 @@ class WebgpuFinders : public testing::WebgpuTest {
   static constexpr std::uint32_t kMostCompared = 6;
 
  private:
-  // The twin's offsets, with how many bytes agree there.
+  // The twin's offsets, with the number of equal bytes at each.
   static MatchRecords near_records(const FinderInput& input, const NearOffsets& offsets) {
     MatchRecords records(offsets.size(), 0);
     for (std::size_t i = 0; i < offsets.size(); ++i) {
@@ -140,7 +140,7 @@ class WebgpuFinders : public testing::WebgpuTest {
   }
 };
 
-// Sizes at which tiles and groups change, of every shape.
+// Sizes around the boundaries of tiles and groups, with every shape.
 std::vector<testing::FinderCase> boundary_inputs(std::size_t most_bytes) {
   std::vector<testing::FinderCase> inputs;
   for (testing::Shape& shape : testing::boundary_shapes(most_bytes))
@@ -148,12 +148,12 @@ std::vector<testing::FinderCase> boundary_inputs(std::size_t most_bytes) {
   return inputs;
 }
 
-// Long enough for lengths above 65535, and for rows that pass many tiles.
+// Long enough for lengths above 65535, and for rows across many tiles.
 std::vector<testing::FinderCase> long_inputs() {
   std::vector<testing::FinderCase> inputs;
   for (const std::size_t period : {1u, 2u, 31u, 300u, 4096u})
     inputs.push_back({"long period " + std::to_string(period), testing::periodic_bytes(150000, period), 0});
-  // A break in a run, and one just where a length would be 65535.
+  // A break in a run, in some cases just where a length would be 65535.
   for (const std::size_t at : {70000u, 65534u, 65535u, 65536u, 65537u, 66560u}) {
     std::vector<std::byte> run(140000, std::byte{5});
     run[at] = std::byte{6};
@@ -169,7 +169,7 @@ TEST_F(WebgpuFinders, HashChainIsItsTwin) {
     expect_twin(inputs, HashChainParameters{.hash_bits = 12, .depth = depth});
   for (const std::uint32_t reach : {1u, 4u, 5u, 12u, 16u})
     expect_twin(inputs, HashChainParameters{.hash_bits = 12, .depth = 4, .stitch_reach = reach});
-  // Few hash bits: equal hashes of different bytes.
+  // Few hash bits: different bytes with the same hash.
   expect_twin(inputs, HashChainParameters{.hash_bits = 8, .depth = 8, .cap_bytes = 5, .window_bytes = 700});
   expect_twin(inputs, HashChainParameters{.hash_bits = 10, .depth = 3, .cap_bytes = 16, .stitch = false});
 }
@@ -178,7 +178,8 @@ TEST_F(WebgpuFinders, HashChainIsItsTwinAtEveryHashWidth) {
   const std::vector<testing::FinderCase> inputs = testing::finder_cases(6000);
   for (const std::uint32_t hash_bytes : {5u, 6u, 7u, 8u})
     expect_twin(inputs, HashChainParameters{.hash_bits = 12, .depth = 4, .hash_bytes = hash_bytes});
-  // What a block is decides, on either side of where few values are told from many, and of where blocks are short.
+  // The content decides, on either side of the limit between few and many values, and of the limit for short
+  // blocks.
   std::vector<testing::FinderCase> blocks = {{"four letters", testing::random_bytes(66'000, 1, 4), 0},
                                              {"words", testing::wordy_bytes(50'000, 2), 1},
                                              {"four letters", testing::random_bytes(30'001, 3, 4), 10'000},
@@ -208,7 +209,7 @@ TEST_F(WebgpuFinders, HashPairsIsItsTwin) {
     inputs.push_back({"words", testing::wordy_bytes(4096 - 3 * seed, seed), 0});
   }
   expect_twin(inputs, HashPairsParameters{});
-  // Positions that fill 16 bits.
+  // Positions that need all of 16 bits.
   expect_twin({{"equal", testing::equal_bytes(65536), 0},
                {"mixed", testing::mixed_bytes(65535, 3), 0},
                {"words", testing::wordy_bytes(65536, 4), 0},
@@ -219,12 +220,12 @@ TEST_F(WebgpuFinders, HashPairsIsItsTwin) {
 TEST_F(WebgpuFinders, NearThreeIsItsTwin) {
   const std::vector<testing::FinderCase> inputs = testing::finder_cases(6000);
   for (const std::uint32_t depth : {1u, 4u, 16u}) expect_near_twin(inputs, {.depth = depth});
-  // Few hash bits: equal hashes of different bytes.
+  // Few hash bits: different bytes with the same hash.
   expect_near_twin(inputs, {.hash_bits = 8, .depth = 3, .window_bytes = 700});
   expect_near_twin(boundary_inputs(1281), {.depth = 2});
 }
 
-// Longer than a piece, and than what one dispatch takes of it.
+// Longer than a piece, and longer than the part of it that one dispatch processes.
 TEST_F(WebgpuFinders, PiecesLinkAsBlocksDo) {
   expect_near_twin({{"mixed", testing::mixed_bytes(150000, 3), 40000},
                     {"period", testing::periodic_bytes(140000, 32768), 0},

@@ -1,4 +1,5 @@
-// LzssMatcher on a device: what the reference gives, in many blocks, in many submissions, with or without taking it back.
+// LzssMatcher on a device must return what the reference returns, in many blocks and submissions, with the
+// matches taken back or left there.
 #include "api/matcher_webgpu.hpp"
 
 #include <gtest/gtest.h>
@@ -21,12 +22,12 @@ std::vector<MatchBlock> blocks_of(const std::vector<FinderCase>& cases) {
   return blocks;
 }
 
-// A search that costs a software adapter little.
+// A search that is fast on a software adapter.
 constexpr FinderParameters kQuick{.min_match_len = 3, .window_size = 64, .near_range = 16};
 
 class WebgpuMatcher : public testing::WebgpuTest {
  protected:
-  // A device that is not owned: the tests' own one lives longer.
+  // Does not own the device: the tests' device exists longer.
   static std::shared_ptr<Device> shared(Device& device) {
     return {&device, [](Device*) {}};
   }
@@ -61,7 +62,7 @@ TEST_F(WebgpuMatcher, WhatIsPreparedIsNotCompiledAgain) {
     EXPECT_GT(prepared, 0u);
     matcher.submit(std::span(blocks).first(5))->take();
     matcher.find_candidates({cases.back().data, 0});
-    // A hundred thousand blocks, whose places take a scan of more than one step.
+    // A hundred thousand blocks, whose places need a scan of more than one step.
     BufferPlan plan;
     const ScanBuffers scan = plan_scan(plan, 100'000);
     Recording recording;
@@ -110,7 +111,7 @@ TEST_F(WebgpuMatcher, SubmissionsAreInFlightTogether) {
   while (!second.is_ready()) continue;
   EXPECT_EQ(second.take(), expected_part(1));
   EXPECT_THROW(second.take(), Error);
-  // Their room is theirs until they go.
+  // They keep their slots until they are destroyed.
   EXPECT_THROW(matcher.submit(part(0)), Error);
   { const PendingMatches gone = std::move(first); }
   first = matcher.submit({});
@@ -130,7 +131,7 @@ TEST_F(WebgpuMatcher, MoreBlocksThanOneBatchAndMoreBatchesThanSlots) {
     const DeviceMatcher matcher(limited, stages_of(Finder::kLazyScan, Parse::kOptimal, kQuick), slots);
     EXPECT_EQ(matcher.find_matches(blocks), expected) << slots << " slots";
   }
-  // A block that no binding holds, and then one that it does.
+  // A block that is too large for a binding, then one that fits.
   const DeviceMatcher matcher(limited, stages_of(Finder::kLazyScan, Parse::kOptimal, kQuick), 1);
   const testing::Bytes large = testing::wordy_bytes(20000);
   const MatchBlock block{large, 0};
@@ -144,7 +145,7 @@ TEST_F(WebgpuMatcher, MoreBlocksThanOneBatchAndMoreBatchesThanSlots) {
 }
 
 TEST_F(WebgpuMatcher, LongListsAreReadBackInTwoSteps) {
-  // Room for more than 1 MB of matches, of which few are there: a repetition of 5 bytes between new ones.
+  // Room for more than 1 MB of matches, but there are few: a repetition of 5 bytes between new ones.
   testing::Bytes data = testing::random_bytes(450000, 3);
   for (std::size_t at = 1000; at + 100 < data.size(); at += 5000)
     std::copy_n(data.begin() + static_cast<std::ptrdiff_t>(at), 9,
@@ -161,7 +162,7 @@ TEST_F(WebgpuMatcher, MatchesStandOnTheDevice) {
   const DeviceMatches left = pending.on_device();
   ASSERT_EQ(left.device, open_device(wanted_device({}))->get());
 
-  // As another encoder would: commands of its own on the same queue, which find the finished matches.
+  // Like another encoder: its own commands on the same queue find the finished matches.
   const Api& api = library().api;
   Device& device = *open_device(wanted_device({}));
   const auto read = [&](void* from, std::size_t words) {
@@ -214,7 +215,7 @@ TEST_F(WebgpuMatcher, WhatItDoesNotTakeIsSaidAtTheDoor) {
   EXPECT_THROW(LzssMatcher({}, Finder::kCoopStitch, "webgpu").submit({&wrong, 1}), Error);
 }
 
-// Without a device.
+// This needs no device.
 TEST(WebgpuMatcherPlan, TakesAtMost12BytesAByte) {
   for (const std::uint32_t block_bytes : {16384u, 65536u, 262144u})
     for (const std::uint32_t min_match_len : {3u, 5u}) {

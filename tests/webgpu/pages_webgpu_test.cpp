@@ -1,4 +1,5 @@
-// Batches of pages through the backend webgpu: kept as liblz4 reads them and as the twins keep them, and a damaged page is its own error.
+// Batches of pages with the backend webgpu: liblz4 must read them, the twins must keep the same, and a
+// damaged page must not affect others.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +27,7 @@ class WebgpuPages : public WebgpuTest {
 };
 
 TEST_F(WebgpuPages, RoundTrips) {
-  // Levels 1 and 2 have a finder of their own for pages of 4 KB.
+  // Levels 1 and 2 use another finder for pages of 4 KB.
   for (const auto& [page_bytes, level] : {std::pair{4096U, 1}, {4096U, 3}, {65536U, 3}}) {
     const PageBatchReport report =
         expect_round_trip(batch_of(page_bytes, level), mixed_pages(page_bytes, page_bytes == 4096 ? 64 : 1));

@@ -1,4 +1,4 @@
-// The parses against their twins: over finders' records, and over records that no finder would give.
+// The parses, compared with their twins: with finders' records, and with records that no finder would return.
 #include "parse/parse_webgpu.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,8 @@ bool same(const Sequence& a, const Sequence& b) {
   return a.literal_count == b.literal_count && a.match_length == b.match_length && a.offset == b.offset;
 }
 
-// Prices that are no whole bits, one for each length up to 258 and each class of offsets; beyond 15 bits in a segment.
+// Prices that are not whole bits, one for each length up to 258 and each class of offsets; a segment costs
+// more than 15 bits can hold.
 const CostTable& cost_table() {
   static const CostTable table = [] {
     CostTable made{.literal = 8 * kCostUnitsPerBit + 5, .lengths = std::vector<std::uint32_t>(259)};
@@ -170,7 +171,8 @@ std::vector<MatchRecords> found(const std::vector<testing::FinderCase>& inputs) 
   return records;
 }
 
-// Any offset and length at any position; a third are none. Parses read no bytes, so nothing has to match.
+// Any offset and length at any position; a third have no match. Parses do not read the bytes, so nothing has
+// to match.
 std::vector<MatchRecords> random_records(const std::vector<testing::FinderCase>& inputs) {
   std::mt19937 random(21);
   std::vector<MatchRecords> all;
@@ -209,7 +211,7 @@ TEST_F(WebgpuParse, RunsLongerThanARecord) {
   expect_all_parses(inputs, found(inputs), lz4_block_plan());
 }
 
-// Needs no device: recordings are data.
+// This needs no device, since recordings are data.
 TEST(WebgpuParseRows, RefuseAParseThatHasNoOverload) {
   Recording recording;
   try {
@@ -221,7 +223,7 @@ TEST(WebgpuParseRows, RefuseAParseThatHasNoOverload) {
   EXPECT_TRUE(recording.steps().empty());
   record_parse(parse_of_row(0, FullLengthCostModel{}), recording, {}, {}, {}, lzss_block_plan(5, 258));
   EXPECT_EQ(recording.steps().size(), 1u);
-  // Prices that stand in a buffer are costs like others.
+  // Prices in a buffer are costs like others.
   const CostTableBuffers table{{7}, {8}};
   Recording direct, by_row;
   record_optimal(direct, {}, {}, {}, lzss_block_plan(5, 258), table);

@@ -1,5 +1,5 @@
-// Prints what batches will do on a device, as JSON: buffers with their sizes, and which steps use which. Made without a device;
-// headers_test.py holds the shaders' headers against it.
+// Prints what batches will do on a device, as JSON: buffers with their sizes, and which steps use them. It
+// needs no device; headers_test.py compares the headers of the shaders with it.
 #include <cstdio>
 #include <nlohmann/json.hpp>
 

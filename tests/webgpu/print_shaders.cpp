@@ -1,4 +1,5 @@
-// Prints every shader that has entry points, imports in place, as JSON: what the Tint test hands to a browser.
+// Prints every shader with entry points as JSON, with its imports in place. The Tint test passes them to a
+// browser.
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <regex>

@@ -1,4 +1,4 @@
-// The runtime: what can be said without a device, and what a device answers to mistakes.
+// The runtime: what can be checked without a device, and how a device answers mistakes.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ TEST(WebgpuShaderText, ImportsEachFileOnce) {
   EXPECT_THROW(shader_text("no/such.wgsl"), Error);
 }
 
-// The comment that a shader opens with.
+// The comment at the beginning of a shader.
 std::string header_of(std::string_view text) {
   std::string header;
   while (text.starts_with("//")) {
@@ -62,7 +62,8 @@ std::string header_of(std::string_view text) {
   return header;
 }
 
-// The value of numbers and named constants, from left to right whatever the parentheses, as array sizes are written.
+// Computes numbers and named constants from left to right, without regard to parentheses, as array sizes are
+// written.
 std::uint64_t size_of(const std::string& expression, const std::map<std::string, std::string>& constants) {
   std::uint64_t value = 1;
   char operation = '*';
@@ -95,7 +96,7 @@ std::uint64_t size_of(const std::string& expression, const std::map<std::string,
   return value;
 }
 
-// The words of each function of a shader, by its name; with the parenthesis that makes a call.
+// The words of each function of a shader, by its name; a call is a word with its parenthesis.
 std::map<std::string, std::set<std::string>> functions_of(const std::string& whole) {
   static const std::regex word("\\w+\\(?");
   std::map<std::string, std::set<std::string>> functions;
@@ -108,7 +109,7 @@ std::map<std::string, std::set<std::string>> functions_of(const std::string& who
   return functions;
 }
 
-// The words of a function, "name(", and of those that it calls.
+// The words of a function ("name("), and of the functions that it calls.
 std::set<std::string> used_by(const std::string& function,
                               const std::map<std::string, std::set<std::string>>& functions) {
   std::set<std::string> used;
@@ -123,7 +124,8 @@ std::set<std::string> used_by(const std::string& function,
   return used;
 }
 
-// What the header says of passes, buffers and workgroup memory is what the shader has; and WebGPU's defaults hold it.
+// What the header says of passes, buffers and workgroup memory must be true, and fit into WebGPU's default
+// limits.
 TEST(WebgpuShaderText, HeadersSayWhatShadersHave) {
   const auto all_matches = [](const std::string& text, const char* pattern) {
     const std::regex expression(pattern);
@@ -154,7 +156,8 @@ TEST(WebgpuShaderText, HeadersSayWhatShadersHave) {
     for (const std::smatch& array :
          all_matches(whole, R"(var<workgroup> (\w+): array<(?:atomic<)?[ui]32>?, ([^>]+)>)"))
       arrays[array[1]] = 4 * size_of(array[2], constants);
-    // To a tenth of a KB, for what is more than that: of all arrays, or of those of each entry point.
+    // The header states sizes of 100 bytes and more, to a tenth of a KB: of all arrays, or of those of each
+    // entry point.
     const auto is_told = [&](std::uint64_t bytes) {
       return bytes < 100 ||
              header.find(fmt::format("{:.1f} KB", double(bytes) / 1024)) != std::string::npos ||
@@ -223,7 +226,8 @@ TEST_F(WebgpuRuntime, AMistakeInACommandBecomesAnErrorAndTheDeviceGoesOn) {
   EXPECT_EQ(back, bytes);
 }
 
-// One thread makes a mistake in every batch, and hears of each; the others make none, and hear of none.
+// One thread makes a mistake in every batch, and must get each error; the others make none, and must get
+// none.
 TEST_F(WebgpuRuntime, AnErrorIsThatOfTheBatchThatMadeIt) {
   const auto fails = [](const auto& work) {
     try {
@@ -255,8 +259,8 @@ TEST_F(WebgpuRuntime, AnErrorIsThatOfTheBatchThatMadeIt) {
   EXPECT_EQ(good_failures, 0);
 }
 
-// What the next batch needs is made and mapped while the device works on the one before: no error scope waits for it. (Queueing
-// is the driver's: lavapipe takes one submission at a time, and lets the next one wait.)
+// The next batch must be made and mapped while the device works on the one before: no error scope may wait
+// for it. (The driver queues: lavapipe takes one submission at a time, and lets the next one wait.)
 TEST_F(WebgpuRuntime, TheNextBatchIsMadeWhileOneRuns) {
   if (device().adapter().kind != AdapterKind::kSoftware) GTEST_SKIP() << "hardware copies too fast to tell";
   using Clock = std::chrono::steady_clock;

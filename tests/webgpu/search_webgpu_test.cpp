@@ -1,4 +1,4 @@
-// search through WebGPU, against the CPU's (find_in_texts).
+// search through WebGPU, compared with the CPU's (find_in_texts).
 #include "search/search_webgpu.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using testing::SearchCase;
 
 class WebgpuSearch : public testing::WebgpuTest {
  protected:
-  // Devices of the suite, which nobody else owns.
+  // The suite's devices, without owning them.
   static std::shared_ptr<Device> shared(Device& device) { return {std::shared_ptr<Device>(), &device}; }
 };
 
@@ -46,7 +46,7 @@ TEST_F(WebgpuSearch, OneObjectSearchesTextsOfAllSizes) {
   }
 }
 
-// The public way, by the backend's name.
+// With the public interface, by the backend's name.
 TEST_F(WebgpuSearch, SearchersFindWhatTheProcessorFinds) {
   const std::string text = testing::random_letters(100'000, "abcAB \n", 4);
   const std::vector<std::uint64_t> offsets = testing::random_offsets(text.size(), 77, 3);
