@@ -19,8 +19,8 @@ namespace {
 // One failure may have been temporary, for example if another process held the memory.
 constexpr unsigned kFailedCallsToDrop = 2;
 
-// For a stream of unknown size: the choice is asked whether a device pays off for as many bytes as have come,
-// first after so many bytes, then whenever a quarter more has come.
+// For a stream of unknown size: after so many bytes it is checked whether a device would pay off for as many
+// bytes again, then each time that a quarter more has come.
 constexpr std::uint64_t kFirstQuestionBytes = 1 << 20, kQuestionStep = 4;
 
 constexpr std::string_view kSomeDevice = "a device", kProcessor = "cpu";

@@ -22,7 +22,7 @@ constexpr int kRows = 64;      // four for each doubling of the distance, 5 pixe
 constexpr double kLargestLog = 16;
 
 // From near to far: cold to warm colours. Each is also lighter or darker than the one before, for readers who
-// cannot tell the colours apart.
+// cannot distinguish the colours.
 constexpr std::array<const char*, 5> kColours = {"#1d3557", "#2a7ab0", "#3aa78f", "#e9a23b", "#c8403c"};
 constexpr const char* kLiteralColour = "#e4e4e0";
 constexpr const char* kInk = "#2b2b2b";

@@ -294,7 +294,7 @@ RestoreJob::Event RestoreJob::received_ahead(RestoreSlot& slot, std::size_t byte
     event = take(slot, {slot.input.get() + at, wanted});
     slot.input_bytes = at + wanted;
   }
-  // If no block was complete, the next one is gathered by itself.
+  // If no block was complete, the next block is gathered alone.
   batch_input_bytes_ = slot.input_bytes == begin || slot.blocks.empty()
                            ? 0
                            : std::uint64_t{slot.input_bytes} * plan_.blocks_per_batch / slot.blocks.size();

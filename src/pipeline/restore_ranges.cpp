@@ -111,7 +111,7 @@ std::vector<RestoredRange> restore_ranges(std::span<const std::byte> input,
   std::erase_if(blocks, [](const NeededBlock& block) { return block.ranges.empty(); });
   if (blocks.empty()) return restored;
 
-  // gzip's reader reads blocks of BGZF too, but for engines they are a format of their own.
+  // gzip's reader reads blocks of BGZF too, but for engines BGZF is a format of its own.
   const Format format = block_format(index);
   Workload work{.direction = Direction::kRestore, .format = format, .threads = options.threads};
   work.content_bytes = work.compressed_bytes = 0;

@@ -27,7 +27,7 @@ using cuda::GrowingBuffer;
 
 // How many files a thread reads the headers of in a row.
 constexpr std::size_t kReadGrain = 16;
-// How many bytes of text are restored at once. A larger text, if it is allowed, is restored by itself.
+// How many bytes of text are restored at once. A larger text, if it is allowed, is restored alone.
 constexpr std::uint64_t kGroupBytes = std::uint64_t{256} << 20;
 
 // A block of a file, to be restored on the device.

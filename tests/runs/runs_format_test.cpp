@@ -1,5 +1,6 @@
-// What DEFLATE's formats will ask of the pipeline, asked by a format that only this test knows: streams whose blocks cannot be
-// told apart, blocks that end inside a byte, checksums and sizes of content, backends chosen by format.
+// What DEFLATE's formats need of the pipeline, tested with a format that only this test knows: streams whose
+// blocks have no known boundaries, blocks that end within a byte, checksums and sizes of content, backends
+// chosen by format.
 #include "runs_format.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ namespace {
 
 constexpr std::size_t kHeaderBytes = 8;
 
-// Runs that shrink, with a block's worth of what does not.
+// Runs that shrink, with a block's worth of bytes that do not.
 Bytes content_of(std::size_t count) {
   Bytes bytes = runs_bytes(count, 7);
   const Bytes noise = random_bytes(std::min<std::size_t>(count / 2, 70'000));
@@ -29,7 +30,7 @@ Bytes content_of(std::size_t count) {
   return bytes;
 }
 
-// Cannot seek.
+// A source that cannot seek.
 class Pipe : public Source {
  public:
   explicit Pipe(std::span<const std::byte> bytes) : memory_(bytes) {}
@@ -78,7 +79,7 @@ class RunsFormatTest : public ::testing::Test {
   }
 };
 
-// Of frames with blocks, and of those that are a stream.
+// For frames with blocks, and for those that are a stream.
 class RunsOfBothKinds : public RunsFormatTest, public ::testing::WithParamInterface<bool> {};
 INSTANTIATE_TEST_SUITE_P(Stream, RunsOfBothKinds, ::testing::Bool());
 
@@ -251,17 +252,17 @@ TEST_P(RunsOfBothKinds, EveryDamagedByteIsTold) {
     for (const int bit : {0, 3, 7}) {
       Bytes damaged = frame;
       damaged[at] ^= std::byte{1} << bit;
-      if (at > 4 && at < kHeaderBytes) continue;  // bytes of no meaning
+      if (at > 4 && at < kHeaderBytes) continue;  // bytes without meaning
       const StatusFamily family = status_family(error_of_restoring(damaged).status());
       EXPECT_TRUE(family == StatusFamily::kFormat || family == StatusFamily::kCorrupt) << at;
     }
 }
 
-// Of blocks that are restored side by side, and in order.
+// For blocks that are restored in parallel, and in order.
 class RunsInOrder : public RunsFormatTest, public ::testing::WithParamInterface<bool> {};
 INSTANTIATE_TEST_SUITE_P(InOrder, RunsInOrder, ::testing::Bool());
 
-// With other numbers behind the first block, and behind the frame.
+// With changed numbers after the first block, and at the end of the frame.
 TEST_P(RunsInOrder, ChecksumsAndSizesOfContentAreCompared) {
   const Bytes content = content_of(100'000);
   Bytes frame = frame_of(content, false);
@@ -292,7 +293,7 @@ TEST_P(RunsInOrder, ChecksumsAndSizesOfContentAreCompared) {
     EXPECT_FALSE(restorer.restore(inputs, room)[0].content) << one.at;
     EXPECT_FALSE(TextRestorer(1 << 20, "runs").restore(other)) << one.at;
   }
-  // What stands before the wrong block is given out.
+  // The content before the wrong block is written.
   Bytes other = frame;
   const std::size_t second = behind + 9;
   other[second + 4 + (load_le32(frame.data() + second) & ~kStoredRunsBit) + 1] ^= std::byte{1};
@@ -307,7 +308,7 @@ TEST_P(RunsInOrder, ChecksumsAndSizesOfContentAreCompared) {
 TEST_F(RunsFormatTest, WhatIsWrongWithAStreamIsToldBehindWhatIsRight) {
   const Bytes content = equal_bytes(300'000);
   Bytes frame = frame_of(content, true);
-  frame[frame.size() - 13] = std::byte{9};  // a part of no kind, in place of the end
+  frame[frame.size() - 13] = std::byte{9};  // a part of an unknown kind, in place of the end
   MemorySource source(frame);
   CollectSink restored;
   const Error error = error_of([&] { restore_stream(source, restored, reading()); });
@@ -365,20 +366,20 @@ TEST_P(RunsOfBothKinds, WhatFailsIsRedoneByWhoKnowsTheFormat) {
   EXPECT_EQ(report.fallback_backend, "runs");
   EXPECT_EQ(report.fallback_blocks, GetParam() ? 1u : 4u);
 
-  // Its fallback knows LZ4 alone.
+  // Its fallback supports only LZ4.
   options.backend = back.backend = "alone";
   EXPECT_EQ(error_of([&] { compress(content, options); }).status(), Status::kDeviceFault);
   EXPECT_EQ(error_of_restoring(frame, back).status(),
             GetParam() ? Status::kInvalidOption : Status::kDeviceFault);
 }
 
-// Blocks whose data ends inside a byte are told apart from those that fill it.
+// Blocks whose data ends within a byte differ from those that fill it.
 TEST_F(RunsFormatTest, BlocksEndOnAnyBit) {
   EXPECT_EQ(frame_of(equal_bytes(15 * 2), false)[kHeaderBytes + 4 + 3], std::byte{8});
   const Bytes odd = frame_of(equal_bytes(15 * 3), false);
   EXPECT_EQ(odd[kHeaderBytes], std::byte{5});
   EXPECT_EQ(odd[kHeaderBytes + 4 + 5], std::byte{4});
-  // In a stream the end of a part takes the half byte that is left, or a byte of its own.
+  // In a stream, the end of a part takes the rest of a half-filled byte, or a byte of its own.
   EXPECT_EQ(frame_of(equal_bytes(15 * 2), true).size(), kHeaderBytes + 5 + 3 + 1 + 13);
   EXPECT_EQ(frame_of(equal_bytes(15 * 3), true).size(), kHeaderBytes + 5 + 5 + 13);
 }

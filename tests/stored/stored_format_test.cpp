@@ -1,4 +1,5 @@
-// A format that was added to the table goes every way that LZ4 goes, though nothing outside knows its name.
+// A format that was added to the table works everywhere that LZ4 works, although no code outside knows its
+// name.
 #include "stored_format.hpp"
 
 #include <gtest/gtest.h>

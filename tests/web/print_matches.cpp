@@ -1,8 +1,9 @@
-// Prints the matches that the library's twins find, as the browser's tests hold theirs against: three words of 32 bits for each match.
+// Prints the matches that the library's twins find, for the browser's tests to compare with theirs: three
+// words of 32 bits for each match.
 //
-//   print_matches FINDER PARSE BLOCK_BYTES FILE     FINDER as `hemstitch evaluate` takes it: "coop_stitch:top_k=8"
+//   print_matches FINDER PARSE BLOCK_BYTES FILE     FINDER as in `hemstitch evaluate`: "coop_stitch:top_k=8"
 //
-// Blocks see the 64 KB before them, as those of LZSSMatcher in a browser do.
+// Blocks use the 64 KB before them, as with LZSSMatcher in a browser.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>

@@ -624,7 +624,7 @@ bool DeflateDeviceDecoder::begin_next(std::span<const std::byte> history) {
   }
   leave_restored();
   {
-    // If not, nobody needs what was restored ahead.
+    // If not, the content that was restored ahead is not needed.
     const std::scoped_lock lock(mutex_);
     ++epoch_;
     link_.reset();
