@@ -330,8 +330,7 @@ class FileBatches {
           file.kept = remove_source(request_, *file.source);
         } else {
           file.failure = failure;
-          output_of(request_, *file.origin).value().unlink();  // it may look complete only until the cache is
-                                                               // written back
+          output_of(request_, *file.origin).value().unlink();  // it may look whole, but only in the cache
         }
       } catch (...) {
         file.failure = failure_text();

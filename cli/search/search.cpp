@@ -158,9 +158,7 @@ int run_search(std::span<const std::string> words) {
   } catch (const UsageError& error) {
     print_usage_error(error, "hemstitch search --help");
   } catch (...) {
-    if (std::ferror(stdout) == 0)
-      print_message(failure_text());  // an error of stdout is reported by the
-                                      // tool
+    if (std::ferror(stdout) == 0) print_message(failure_text());  // not of stdout, which the tool reports
   }
   return kExitTrouble;
 }

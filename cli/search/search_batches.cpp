@@ -68,9 +68,7 @@ class Batches {
         tell_batch(batch);
       });
     });
-    if (device_start_.valid())
-      device_start_.get();  // reports a missing device, even if there was nothing to
-                            // search
+    if (device_start_.valid()) device_start_.get();  // it may be missing, even without a search
   }
 
  private:

@@ -230,8 +230,7 @@ DeviceMatcher::DeviceMatcher(std::shared_ptr<Device> device, const MatchingStage
 DeviceMatcher::~DeviceMatcher() = default;
 
 void DeviceMatcher::prepare() const {
-  constexpr std::uint32_t kManyBlocks = 1u << 20;  // enough for the scan of them to take every step that a
-                                                   // scan can have
+  constexpr std::uint32_t kManyBlocks = 1u << 20;  // so many that their scan takes all its steps
   const std::uint32_t min_match_length = state_->stages.plan.min_match_length;
   const MatchingPlan plan =
       plan_matching(matching_capacity(kManyBlocks, 1, min_match_length, state_->stages.finder));

@@ -384,9 +384,7 @@ class FrameLoader {
       }
     } catch (...) {
       if (!lock.owns_lock()) lock.lock();
-      if (!error_)
-        error_ = std::current_exception();  // set before another thread could plan this piece
-                                            // again
+      if (!error_) error_ = std::current_exception();  // before this piece could be planned again
       planning_ = false;
       changed_.notify_all();
       throw;

@@ -36,8 +36,8 @@ std::uint32_t crc32_moved(std::uint32_t crc, std::uint64_t bytes) {
 constexpr std::uint32_t kAdlerModulus = 65521;
 
 std::uint32_t adler32_joined(std::uint32_t first, std::uint32_t second, std::uint64_t second_bytes) {
-  const std::uint64_t before = (first & 0xFFFF) + kAdlerModulus - 1;  // what each of the second part's sums
-                                                                      // lacks
+  const std::uint64_t before =
+      (first & 0xFFFF) + kAdlerModulus - 1;  // what each sum of the second part lacks
   const std::uint64_t sum = (before + (second & 0xFFFF)) % kAdlerModulus;
   const std::uint64_t sums =
       ((first >> 16) + (second >> 16) + second_bytes % kAdlerModulus * before) % kAdlerModulus;
@@ -49,9 +49,8 @@ std::uint32_t checksum_of_nothing(Checksum kind) { return kind == Checksum::kAdl
 }  // namespace
 
 std::uint32_t checksum_behind(Checksum kind, std::uint32_t before, std::span<const std::byte> bytes) {
-  if (bytes.empty())
-    return before;  // an empty span may have a null pointer, for which libdeflate returns
-                    // its initial value
+  // An empty span may be null, for which libdeflate returns its initial value.
+  if (bytes.empty()) return before;
   if (kind == Checksum::kCrc32) return libdeflate_crc32(before, bytes.data(), bytes.size());
   if (kind == Checksum::kAdler32) return libdeflate_adler32(before, bytes.data(), bytes.size());
   return before;

@@ -195,9 +195,7 @@ void PageStore::save(const std::string& path) const {
   }
 
   NewFile file(path);
-  std::uint64_t at =
-      kFrameHeaderBytes + index_bytes;  // where the frame goes; the index is written once the checksums are
-                                        // known
+  std::uint64_t at = kFrameHeaderBytes + index_bytes;  // of the frame; the index is written later
   const auto write = [&](std::span<const std::byte> bytes) {
     file.write(at, bytes);
     at += bytes.size();

@@ -489,8 +489,7 @@ void RestoreJob::work(RestoreSlot& slot) {
     else
       work_independent(slot);
   } catch (...) {
-    slot.error = std::current_exception();  // this error comes earlier in the stream than one that was met
-                                            // while the slot was filled
+    slot.error = std::current_exception();  // precedes errors met while filling the slot
   }
 }
 
@@ -603,8 +602,7 @@ std::span<const std::byte> RestoreJob::inside_range(const RestoreSlot::Block& bl
 
 void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
   const StageTimer timer(time_line(), Stage::kWrite, ++emitted_batches_);
-  std::span<const std::byte> run;  // blocks that are adjacent in the content and in memory, to be written at
-                                   // once
+  std::span<const std::byte> run;  // adjacent blocks, to be written at once
   const auto write_run = [&] {
     if (run.empty()) return;
     if (content_checksum_ && !sums_up_blocks() && !stream_summed_up_) content_checksum_->update(run);

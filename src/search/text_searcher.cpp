@@ -68,8 +68,7 @@ class LineCollector : public LineListener {
   void too_many_before(std::uint64_t) override {}
 
   std::span<std::byte> more_memory() {
-    smaller_ = std::exchange(memory_, std::vector<std::byte>(2 * memory_.size()));  // the old memory is still
-                                                                                    // copied from
+    smaller_ = std::exchange(memory_, std::vector<std::byte>(2 * memory_.size()));  // still needed
     return memory_;
   }
 

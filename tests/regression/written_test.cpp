@@ -203,7 +203,7 @@ void check_or_record(const std::string& input, const WrittenByWhat& written) {
   }
   for (const auto& [what, one] : written) {
     if (what.starts_with(kCpuPrefix) && !recorded[input].contains(what))
-      continue;  // another version of
+      continue;  // another liblz4
                  // liblz4
     ASSERT_TRUE(recorded.contains(input) && recorded[input].contains(what))
         << "nothing recorded for " << input << ", " << what << " (" << one.size << ")";

@@ -33,9 +33,7 @@ std::optional<Bytes> restored_members(std::span<const std::byte> data) {
     if (!member) return std::nullopt;
     content.insert(content.end(), member->begin(), member->end());
     data = data.subspan(member_bytes);
-    if (data.empty() && (member_bytes != 28 || !member->empty()))
-      return std::nullopt;  // there is no end
-                            // marker
+    if (data.empty() && (member_bytes != 28 || !member->empty())) return std::nullopt;  // no end marker
   }
   return content;
 }

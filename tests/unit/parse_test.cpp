@@ -286,8 +286,7 @@ TEST(LazyParse, WaitsForALongerMatchAtTheNextPosition) {
   EXPECT_EQ(parse_greedy({records, plan})[0].literal_count, 5u);
   EXPECT_EQ(parse_lazy({records, plan})[0].literal_count, 6u);
   EXPECT_EQ(parse_lazy({records, plan}, 7)[0].literal_count, 6u);
-  EXPECT_EQ(parse_lazy({records, plan}, 6)[0].literal_count, 5u);  // 6 bytes are good enough to be taken at
-                                                                   // once
+  EXPECT_EQ(parse_lazy({records, plan}, 6)[0].literal_count, 5u);  // 6 bytes are enough to be taken at once
 }
 
 TEST(LazyParse, TakesTheFirstOfTwoEquallyLongMatches) {

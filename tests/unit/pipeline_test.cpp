@@ -320,8 +320,7 @@ TEST(Range, ReadsOnlyWhatItNeedsWhereBlocksAreFull) {
     CollectSink sink;
     restore_range(source, sink, 70 * 65536 + 5, 70 * 65536 + 10, {});
     EXPECT_EQ(sink.content.size(), 5u);
-    EXPECT_LT(source.read_bytes, 2u * 65536) << more;  // the block and headers; the last two blocks are
-                                                       // stored
+    EXPECT_LT(source.read_bytes, 2u * 65536) << more;  // the block and headers; the last two are stored
   }
   // Compressed blocks are walked over.
   const Bytes content = wordy_bytes(40 * 64 * kKB), frame = compress(content, options);

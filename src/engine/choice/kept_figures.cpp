@@ -105,7 +105,7 @@ Descriptor own_folder(int at, const char* name, int flags) {
   return Descriptor();
 }
 
-// With `make`, first makes the folder if it does not exist.
+// With `make`, first makes the folder if it does not exist; the folder `at` must then be the user's own.
 Descriptor own_folder_or_new(int at, const char* name, int flags, bool make) {
   if (make && mkdirat(at, name, S_IRWXU) != 0 && errno != EEXIST) return Descriptor();
   return own_folder(at, name, flags);

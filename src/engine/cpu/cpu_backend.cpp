@@ -50,8 +50,7 @@ LZ4_streamHC_t* hc_state(States& states) {
 class IdleStates {
  public:
   static IdleStates& instance() {
-    static auto* const idle = new IdleStates;  // never destroyed, since threads may work while the process
-                                               // ends
+    static auto* const idle = new IdleStates;  // never destroyed: threads may work while the process ends
     return *idle;
   }
 

@@ -126,8 +126,7 @@ void DeflateCode::set(std::span<const std::uint8_t> lengths) {
   counts_[0] = 0;
   longest_bits_ = kDeflateMaxCodeBits;
   while (longest_bits_ > 0 && counts_[longest_bits_] == 0) --longest_bits_;
-  std::array<std::uint16_t, kDeflateMaxCodeBits + 1> next{};  // where the next symbol of each length is
-                                                              // stored
+  std::array<std::uint16_t, kDeflateMaxCodeBits + 1> next{};  // where the next symbol of each length goes
   for (unsigned bits = 1; bits <= kDeflateMaxCodeBits; ++bits)
     next[bits] = static_cast<std::uint16_t>(next[bits - 1] + counts_[bits - 1]);
   for (std::size_t symbol = 0; symbol < lengths.size(); ++symbol)
