@@ -1,5 +1,5 @@
-// Compresses any bytes on the processor, with any history and level, in two parts. Each part must fit into the
-// room that it was given, and zlib must restore the whole.
+// Compresses any bytes on the processor, with any history and level, in two parts. Each part must fit into
+// the room that it was given, and zlib must restore the whole.
 #include "format/deflate/block/deflate_stored.hpp"
 #include "format/deflate/block/deflate_symbols.hpp"
 #include "format/deflate/compress/deflate_compress_cpu.hpp"

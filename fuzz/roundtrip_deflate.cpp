@@ -1,5 +1,5 @@
-// Any bytes, with any history and level: zlib must restore what the twins of DEFLATE write. The room that they
-// ask for must suffice. If there is less, they must say so, and write nothing outside of it.
+// Any bytes, with any history and level: zlib must restore what the twins of DEFLATE write. The room that
+// they ask for must suffice. If there is less, they must say so, and write nothing outside of it.
 #include "format/deflate/compress/deflate_compress_reference.hpp"
 #include "fuzz.hpp"
 #include "guarded_buffer.hpp"

@@ -41,7 +41,8 @@ Bytes deflated_by_zlib(std::span<const std::byte> content, int strategy, int lev
   return data;
 }
 
-// The walk must end where the data does. Once the bit that it found is cleared, the stream must be incomplete.
+// The walk must end where the data does. Once the bit that it found is cleared, the stream must be
+// incomplete.
 void expect_whole(Bytes data, const Bytes& content, const std::string& what) {
   const auto walk = walk_deflate(GuardedBuffer(data).bytes());
   ASSERT_TRUE(walk.has_value()) << what;

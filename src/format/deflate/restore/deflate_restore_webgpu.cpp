@@ -34,8 +34,9 @@ void DeflateRestoreTable::add(std::uint32_t history_bytes, std::uint32_t stream_
   rows.push_back(row);
   data_bytes += divided_up(std::uint64_t{history_bytes} + stream_bytes, 4) * 4;
   output_bytes += divided_up(room_bytes, 4) * 4;
-  // A turn restores at least as much as one of these numbers, if blocks have more than a few bytes; even if
-  // each segment of a window takes a round of its own. Turns with nothing left to do cost next to nothing.
+  // A turn reads more than the first number of bytes or writes more than the second, unless blocks are tiny,
+  // and even if each segment of a window takes a round of its own. Turns with nothing left to do cost next to
+  // nothing.
   constexpr std::uint32_t kTurnInputBytes = 8192, kTurnOutputBytes = 32768;
   turns = std::max(turns, stream_bytes / kTurnInputBytes + room_bytes / kTurnOutputBytes + 2);
 }
