@@ -102,7 +102,7 @@ void upload(const Layout& layout, std::span<const FinderInput> inputs, std::byte
   copy(d_batch.data, batch.data, layout.data_bytes);
 }
 
-// Keeps memory that the device uses until it is done, even if something throws.
+// Waits at its end until the device is done with the memory that it uses, even if something throws.
 struct WaitAtEnd {
   cudaStream_t stream;
   ~WaitAtEnd() { cudaStreamSynchronize(stream); }

@@ -1,6 +1,6 @@
 // Loading has three steps. Many threads query the sizes; a scan computes the places; many threads read the
-// contents directly to their places, and upload them in groups as they complete. If a file turns out to be
-// shorter or is skipped, the files after it are moved up: this is rare, and a copy in memory.
+// contents directly to their places, and upload them in groups as they complete. A file that no longer has
+// its size is left out, and the files after it are moved up: this is rare, and a copy in memory.
 //
 // It uses threads rather than io_uring: a small file costs open, fstat, read and close, which the kernel must
 // do in either case.

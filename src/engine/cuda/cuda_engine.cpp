@@ -506,8 +506,8 @@ std::unique_ptr<StreamDecoder> CudaEngine::make_stream_decoder(Format format,
       failure = error.what();
       if (error.status() != Status::kDeviceOutOfMemory) break;
     }
-    // Perhaps slots keep the memory that is missing, or other processes need it now; if so, smaller pieces
-    // may fit.
+    // Perhaps free slots keep the memory that is missing, or others have taken it meanwhile: release it, and
+    // try smaller pieces.
     release_memory();
     limit_bytes = cuda_pieces_bytes(*limits) / 2;
   }
