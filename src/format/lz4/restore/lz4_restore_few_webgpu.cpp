@@ -6,7 +6,7 @@
 namespace hemstitch::webgpu {
 namespace {
 
-// A workgroup restores some 0.16 GB/s (docs/decisions/webgpu.md), and many to a block take ten passes.
+// A workgroup restores some 0.16 GB/s (docs/decisions/webgpu.md), and many to a block take twelve passes.
 constexpr std::size_t kFewBlocks = 64;
 constexpr std::uint32_t kShortestFewBytes = 8192;
 // What the largest block restores to by its lengths, right or wrong, is counted in 32 bits: up to 255 bytes a byte.
@@ -47,7 +47,9 @@ Recording record_lz4_restore_few(const Lz4RestorePlan& plan, const RestoreTable&
   };
   // Exits stand where sequences will.
   pass("find_exits", windows, windows, {data, rows, kNoBinding, kNoBinding, sequences, window_rows});
+  pass("join_exits", windows, windows, {kNoBinding, rows, kNoBinding, kNoBinding, sequences});
   pass("chain", windows, block_count, {data, rows, results, kNoBinding, sequences, window_rows});
+  pass("enter", windows, windows, {kNoBinding, rows, kNoBinding, kNoBinding, sequences, window_rows});
   pass("mark", windows, windows, {data, rows, kNoBinding, kNoBinding, kNoBinding, window_rows});
   pass("sum", windows, block_count, {kNoBinding, rows, results, kNoBinding, kNoBinding, window_rows});
   pass("list", windows, windows, {data, rows, results, sequences, kNoBinding, window_rows});
