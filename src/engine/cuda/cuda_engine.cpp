@@ -56,10 +56,11 @@ struct Slot {
     return !block.empty() && bytes.data() + bytes.size() <= block.data() + block.size();
   }
 
-  // Sleeps until the stream has nothing left to do: a thread that looks out for it takes a core from those who read and write.
+  // Until the stream has nothing left to do. The thread sleeps unless that is soon: one that looks out for it takes a core from
+  // those who read and write.
   void wait() {
     passed.record(stream.get());
-    passed.synchronize();
+    passed.await();
   }
 
   Stream stream;
