@@ -20,8 +20,8 @@
 namespace hemstitch {
 namespace {
 
-// The least that a device is given at once.
-constexpr std::size_t kPiecePages = 1024;
+// The least that a device is given at once. Of half as many pages, kernels take as long.
+constexpr std::size_t kPiecePages = 512;
 
 // After so many calls that failed a device is asked no more.
 constexpr unsigned kMostFailedCalls = 2;
@@ -110,32 +110,38 @@ struct PageBatch::Impl {
     report.fallback_pages += pages;
   }
 
-  // Runs work(first task, last task) for pieces of the tasks, several at once. What fails is left with Status::kInternal.
+  // Runs work(first, end) for pieces of the pages. For a device it runs several at once, so that one piece goes
+  // up while another is worked on and a third comes down.
   template <class Work>
-  void on_device(BlockEngine& engine, std::span<BlockTask> tasks, PageBatchReport& report, const Work& work) {
+  void in_pieces(BlockEngine& engine, std::size_t pages, const Work& work) {
     const std::size_t in_flight = std::max(1U, engine.preferred_batches_in_flight(threads));
     const std::size_t most = std::max<std::size_t>(1, engine.preferred_batch_bytes() / options.page_bytes);
-    const std::size_t even = (tasks.size() + in_flight - 1) / in_flight;
-    const std::size_t piece = std::min(most, std::max(even, kPiecePages));
-    const std::size_t pieces = (tasks.size() + piece - 1) / piece;
-    const auto one = [&](std::size_t i) {
-      const std::span<BlockTask> part = tasks.subspan(i * piece, std::min(piece, tasks.size() - i * piece));
-      try {
-        work(part);
-      } catch (const Error& error) {
-        // Options are checked: a backend that refuses them has no kernel for such pages, and may be asked to restore them still.
-        const bool is_refusal = error.status() == Status::kInvalidOption;
-        if (!is_refusal && !is_device_failure(error.status())) throw;
-        if (!is_refusal) failed_calls.fetch_add(1, std::memory_order_relaxed);
-        for (BlockTask& task : part) task.status = Status::kInternal;
-        note_failure(report, 0, error.what());
-      }
-    };
-    if (pieces == 1) {
-      one(0);
+    // The first piece goes up, and the last one comes down, while the others wait. So there are two for each place.
+    const std::size_t places = in_flight == 1 ? 1 : 2 * in_flight;
+    const std::size_t piece = std::min(most, std::max((pages + places - 1) / places, kPiecePages));
+    const std::size_t pieces = (pages + piece - 1) / piece;
+    const auto one = [&](std::size_t i) { work(i * piece, std::min(pages, (i + 1) * piece)); };
+    if (pieces <= 1) {
+      for (std::size_t i = 0; i < pieces; ++i) one(i);
     } else {
       run_on_threads(static_cast<unsigned>(std::min(pieces, in_flight)),
                      [&] { run_in_parallel(pieces, 1, one); });
+    }
+  }
+
+  // False if the device failed, and the processor has to do these pages.
+  template <class Call>
+  bool tried(PageBatchReport& report, std::uint64_t pages, const Call& call) {
+    try {
+      call();
+      return true;
+    } catch (const Error& error) {
+      // Options are checked. So a backend that refuses them has no kernel for such pages, but may restore them.
+      const bool is_refusal = error.status() == Status::kInvalidOption;
+      if (!is_refusal && !is_device_failure(error.status())) throw;
+      if (!is_refusal) failed_calls.fetch_add(1, std::memory_order_relaxed);
+      note_failure(report, pages, error.what());
+      return false;
     }
   }
 
@@ -168,29 +174,100 @@ struct PageBatch::Impl {
     }
   }
 
-  // By the processor, each page into the room of its own number.
+  // Compresses pages on the processor, each into the room of its own number.
   void compress_here(std::span<const std::byte* const> pages, std::span<std::byte> kept, KeptPage* entries,
                      std::size_t first, std::size_t end) const {
     const std::uint32_t bytes = options.page_bytes;
     std::array<BlockTask, kRunPages> tasks;
     std::array<std::size_t, kRunPages> of;
-    std::size_t count = 0;
-    for (std::size_t i = first; i < end; ++i) {
-      const std::span<const std::byte> page(pages[i], bytes);
-      std::byte* const room = kept.data() + i * bytes;
-      entries[i] = {.at = std::uint64_t{i} * bytes, .bytes = kPageWordBytes, .kind = PageKind::kSameFilled};
-      if (same_filled(page)) {
-        std::memcpy(room, page.data(), kPageWordBytes);
-        continue;
+    for (std::size_t begin = first; begin < end; begin += kRunPages) {
+      std::size_t count = 0;
+      for (std::size_t i = begin; i < std::min(begin + kRunPages, end); ++i) {
+        const std::span<const std::byte> page(pages[i], bytes);
+        std::byte* const room = kept.data() + i * bytes;
+        entries[i] = {.at = std::uint64_t{i} * bytes, .bytes = kPageWordBytes, .kind = PageKind::kSameFilled};
+        if (same_filled(page)) {
+          std::memcpy(room, page.data(), kPageWordBytes);
+          continue;
+        }
+        tasks[count] = {.input = page, .history = {}, .output = {room, bytes - 1}};
+        of[count++] = i;
       }
-      tasks[count] = {.input = page, .history = {}, .output = {room, bytes - 1}};
-      of[count++] = i;
+      codec.engine().compress(std::span(tasks).first(count), codec.parameters());
+      for (std::size_t t = 0; t < count; ++t) take(tasks[t], kept, entries[of[t]]);
     }
-    codec.engine().compress(std::span(tasks).first(count), codec.parameters());
-    for (std::size_t t = 0; t < count; ++t) take(tasks[t], kept, entries[of[t]]);
   }
 
-  // A task that is done: its entry, and a raw page where it stands.
+  // Compresses pages on a device. Same-filled ones go there too: the bus carries them anyway, since it takes what
+  // lies together in one copy, and to look for them first would make it wait. Their blocks tell them apart.
+  void compress_there(BlockEngine& engine, std::span<const std::byte* const> pages, std::span<std::byte> kept,
+                      std::span<KeptPage> entries, std::size_t first, std::size_t end,
+                      PageBatchReport& report) {
+    const std::uint32_t bytes = options.page_bytes;
+    std::vector<BlockTask> tasks(end - first);
+    for (std::size_t i = first; i < end; ++i)
+      tasks[i - first] = {
+          .input = {pages[i], bytes}, .history = {}, .output = kept.subspan(i * bytes, bytes - 1)};
+    EncodeParameters parameters = codec.parameters();
+    parameters.movable_outputs = true;
+    if (!tried(report, tasks.size(), [&] { engine.compress(tasks, parameters); })) {
+      compress_here(pages, kept, entries.data(), first, end);
+      return;
+    }
+    std::vector<std::byte> restored(bytes);
+    for (std::size_t i = first; i < end; ++i) {
+      const BlockTask& task = tasks[i - first];
+      if (task.status != Status::kOk && task.status != Status::kOutputTooSmall) {
+        compress_here(pages, kept, entries.data(), i, i + 1);
+        note_failure(report, 1, "the device failed on pages");
+        continue;
+      }
+      take(task, kept, entries[i]);
+      std::byte* const block = task.output.data();
+      if (entries[i].kind == PageKind::kCompressed &&
+          codec.is_same_filled_block({block, entries[i].bytes}, restored)) {
+        std::memcpy(block, restored.data(), kPageWordBytes);
+        entries[i].kind = PageKind::kSameFilled;
+        entries[i].bytes = kPageWordBytes;
+      }
+    }
+  }
+
+  // Restores the compressed pages among these on a device. The processor does the others, before it waits for the device.
+  void restore_there(BlockEngine& engine, std::span<const std::byte> kept, std::span<KeptPage> entries,
+                     std::span<std::byte* const> pages, std::size_t first, std::size_t end,
+                     PageBatchReport& report) {
+    const std::uint32_t bytes = options.page_bytes;
+    std::vector<BlockTask> tasks;
+    std::vector<std::size_t> of;
+    tasks.reserve(end - first);
+    of.reserve(end - first);
+    for (std::size_t i = first; i < end; ++i) {
+      if (entries[i].status != Status::kOk) continue;
+      if (entries[i].kind != PageKind::kCompressed) {
+        restore_here(kept, entries[i], pages[i]);
+        continue;
+      }
+      tasks.push_back({.input = kept.subspan(entries[i].at, entries[i].bytes),
+                       .history = {},
+                       .output = {pages[i], bytes}});
+      of.push_back(i);
+    }
+    const bool done = tried(report, tasks.size(), [&] { engine.restore(tasks, Format::kLz4); });
+    for (std::size_t t = 0; t < tasks.size(); ++t) {
+      KeptPage& entry = entries[of[t]];
+      if (done && tasks[t].status == Status::kOk) {
+        entry.status = tasks[t].output_bytes == bytes ? Status::kOk : Status::kCorruptBlock;
+      } else if (done && tasks[t].status == Status::kCorruptBlock) {
+        entry.status = Status::kCorruptBlock;
+      } else {
+        restore_here(kept, entry, pages[of[t]]);
+        if (done) note_failure(report, 1, "the device failed on pages");
+      }
+    }
+  }
+
+  // Fills the entry of a task that is done, and copies a raw page to where it is kept.
   static void take(const BlockTask& task, std::span<std::byte> kept, KeptPage& entry) {
     const PageForm form = PageCodec::form_of(task);
     entry.at = static_cast<std::uint64_t>(task.output.data() - kept.data());
@@ -258,46 +335,9 @@ PageBatchReport PageBatch::compress(std::span<const std::byte* const> pages, std
     });
   } else {
     has_clock = engine->keep_time(line);
-    // What is same-filled stays here. The others go up, with one room behind the other, in which the engine may bring them together.
-    // Until its place is known, `at` is the word that a page repeats: a page is read once.
-    impl.in_parallel(pages.size(), kRunPages, [&](std::size_t i) {
-      entries[i] = {.bytes = kPageWordBytes,
-                    .kind = same_filled({pages[i], bytes}) ? PageKind::kSameFilled : PageKind::kRaw};
-      static_assert(sizeof entries[i].at == kPageWordBytes);
-      if (entries[i].kind == PageKind::kSameFilled) std::memcpy(&entries[i].at, pages[i], kPageWordBytes);
+    impl.in_pieces(*engine, pages.size(), [&](std::size_t first, std::size_t end) {
+      impl.compress_there(*engine, pages, kept, entries, first, end, report);
     });
-    std::vector<BlockTask> tasks;
-    std::vector<std::size_t> of;
-    tasks.reserve(pages.size());
-    of.reserve(pages.size());
-    for (std::size_t i = 0; i < pages.size(); ++i) {
-      if (entries[i].kind == PageKind::kSameFilled) continue;
-      tasks.push_back({.input = {pages[i], bytes},
-                       .history = {},
-                       .output = kept.subspan(tasks.size() * bytes, bytes - 1)});
-      of.push_back(i);
-    }
-    EncodeParameters parameters = impl.codec.parameters();
-    parameters.movable_outputs = true;
-    impl.on_device(*engine, tasks, report,
-                   [&](std::span<BlockTask> part) { engine->compress(part, parameters); });
-    std::atomic<std::uint64_t> redone = 0;
-    impl.in_parallel(tasks.size(), kRunPages, [&](std::size_t t) {
-      if (tasks[t].status != Status::kOk && tasks[t].status != Status::kOutputTooSmall) {
-        redone.fetch_add(1, std::memory_order_relaxed);
-        tasks[t].output = kept.subspan(t * bytes, bytes - 1);
-        impl.codec.engine().compress({&tasks[t], 1}, impl.codec.parameters());
-      }
-      Impl::take(tasks[t], kept, entries[of[t]]);
-    });
-    std::uint64_t words_at = std::uint64_t{tasks.size()} * bytes;
-    for (KeptPage& entry : entries) {
-      if (entry.kind != PageKind::kSameFilled) continue;
-      std::memcpy(kept.data() + words_at, &entry.at, kPageWordBytes);
-      entry.at = words_at;
-      words_at += kPageWordBytes;
-    }
-    if (redone != 0) impl.note_failure(report, redone, "the device failed on pages");
   }
   Impl::tell_times(report, line, has_clock);
   impl.count(report, entries);
@@ -329,36 +369,9 @@ PageBatchReport PageBatch::restore(std::span<const std::byte> kept, std::span<Ke
     });
   } else {
     has_clock = engine->keep_time(line);
-    std::vector<BlockTask> tasks;
-    std::vector<std::size_t> of;
-    tasks.reserve(pages.size());
-    of.reserve(pages.size());
-    for (std::size_t i = 0; i < pages.size(); ++i) {
-      if (entries[i].status != Status::kOk || entries[i].kind != PageKind::kCompressed) continue;
-      tasks.push_back({.input = kept.subspan(entries[i].at, entries[i].bytes),
-                       .history = {},
-                       .output = {pages[i], bytes}});
-      of.push_back(i);
-    }
-    impl.on_device(*engine, tasks, report,
-                   [&](std::span<BlockTask> part) { engine->restore(part, Format::kLz4); });
-    std::atomic<std::uint64_t> redone = 0;
-    impl.in_parallel(tasks.size(), kRunPages, [&](std::size_t t) {
-      KeptPage& entry = entries[of[t]];
-      if (tasks[t].status == Status::kOk) {
-        entry.status = tasks[t].output_bytes == bytes ? Status::kOk : Status::kCorruptBlock;
-      } else if (tasks[t].status == Status::kCorruptBlock) {
-        entry.status = Status::kCorruptBlock;
-      } else {
-        redone.fetch_add(1, std::memory_order_relaxed);
-        impl.restore_here(kept, entry, pages[of[t]]);
-      }
+    impl.in_pieces(*engine, pages.size(), [&](std::size_t first, std::size_t end) {
+      impl.restore_there(*engine, kept, entries, pages, first, end, report);
     });
-    impl.in_parallel(pages.size(), kRunPages, [&](std::size_t i) {
-      if (entries[i].status == Status::kOk && entries[i].kind != PageKind::kCompressed)
-        impl.restore_here(kept, entries[i], pages[i]);
-    });
-    if (redone != 0) impl.note_failure(report, redone, "the device failed on pages");
   }
   Impl::tell_times(report, line, has_clock);
   impl.count(report, entries);

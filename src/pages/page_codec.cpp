@@ -131,4 +131,11 @@ Status PageCodec::restore(PageKind kind, std::span<const std::byte> kept, std::s
   return task.status == Status::kOk && task.output_bytes == page.size() ? Status::kOk : Status::kCorruptBlock;
 }
 
+bool PageCodec::is_same_filled_block(std::span<const std::byte> block, std::span<std::byte> page) const {
+  // A word or two of literals, a match whose length takes a byte for 255, and the literals that end a block.
+  const std::uint32_t most_bytes = page_bytes_ / 255 + 4 * kPageWordBytes;
+  return block.size() <= most_bytes && restore(PageKind::kCompressed, block, page) == Status::kOk &&
+         same_filled(page);
+}
+
 }  // namespace hemstitch

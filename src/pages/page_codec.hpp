@@ -61,6 +61,8 @@ class PageCodec {
   PageForm compress(std::span<const std::byte> page, std::span<std::byte> room) const;
   // kCorruptBlock if `kept` is invalid.
   Status restore(PageKind kind, std::span<const std::byte> kept, std::span<std::byte> page) const;
+  // Whether a block that an encoder of ours has made restores to a same-filled page. If so, the page stands in `page`.
+  bool is_same_filled_block(std::span<const std::byte> block, std::span<std::byte> page) const;
 
  private:
   std::uint32_t page_bytes_;

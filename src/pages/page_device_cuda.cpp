@@ -159,7 +159,7 @@ class CudaPageLane : public PageLane {
   void end_restore(std::span<Status> statuses, std::span<std::uint32_t> checksums) override {
     const cuda::NvtxRange range("pages.end_restore");
     const cuda::CurrentDevice current(device_);
-    done_.synchronize();
+    done_.await();
     const RestoreArrays arrays = *std::exchange(restored_, std::nullopt);
     for (std::size_t i = 0; i < statuses.size(); ++i)
       statuses[i] = arrays.statuses.h[i] == HEMSTITCH_OK && arrays.restored_bytes.h[i] == restored_page_bytes_
@@ -222,10 +222,10 @@ class CudaPageLane : public PageLane {
   }
 
  private:
-  // The thread sleeps meanwhile: there may be more lanes than cores.
+  // The thread sleeps if that takes long: there may be more lanes than cores.
   void wait() {
     done_.record(stream_.get());
-    done_.synchronize();
+    done_.await();
   }
 
   template <class Of>

@@ -229,8 +229,6 @@ void PageStore::Impl::put_from(PageDevice& device, std::span<const std::uint64_t
                                const std::byte* d_pages, std::span<Status> wanted_statuses) {
   check_many(*this, numbers, wanted_statuses.size());
   const std::uint32_t bytes = page_bytes();
-  // What the block of a same-filled page cannot have more than: a word or two, and the length of a match.
-  const std::uint32_t most_word_block_bytes = bytes / 255 + 4 * kPageWordBytes;
   Statuses statuses(numbers, wanted_statuses);
   const std::vector<bool> superseded = superseded_pages(numbers);
   const bool on_device = device_works(*this, numbers.size());
@@ -254,8 +252,7 @@ void PageStore::Impl::put_from(PageDevice& device, std::span<const std::uint64_t
       const std::span<const std::byte> block = staged.subspan(blocks[k].at, blocks[k].bytes);
       PageForm form{block.size() == bytes ? PageKind::kRaw : PageKind::kCompressed, blocks[k].bytes};
       const std::byte* data = block.data();
-      if (block.size() <= most_word_block_bytes && codec.restore(form.kind, block, pages) == Status::kOk &&
-          same_filled(pages)) {
+      if (form.kind == PageKind::kCompressed && codec.is_same_filled_block(block, pages)) {
         form = {PageKind::kSameFilled, kPageWordBytes};
         data = pages.data();
       }

@@ -56,11 +56,11 @@ struct Slot {
     return !block.empty() && bytes.data() + bytes.size() <= block.data() + block.size();
   }
 
-  // Sleeps until the stream has nothing left to do: a thread that polls would take a core from those that
-  // read and write.
+  // Waits until the stream has nothing left to do. The thread sleeps unless that is soon: a thread that polls
+  // would take a core from those that read and write.
   void wait() {
     passed.record(stream.get());
-    passed.synchronize();
+    passed.await();
   }
 
   Stream stream;

@@ -3,6 +3,9 @@
 
 #include <cuda_runtime.h>
 
+#include <chrono>
+#include <thread>
+
 #include "gpu/cuda/cuda_error.hpp"
 
 namespace hemstitch::cuda {
@@ -25,6 +28,20 @@ class Event {
 
   cudaEvent_t get() const { return event_; }
   void record(cudaStream_t stream) { check(cudaEventRecord(event_, stream), "cudaEventRecord"); }
+  // For a batch that may be done in a moment: the host looks for it that long, and sleeps only then. To wake a thread takes as
+  // long as a device takes for a thousand pages.
+  void await() const {
+    constexpr std::chrono::microseconds kMoment{100};
+    const auto end = std::chrono::steady_clock::now() + kMoment;
+    do {
+      const cudaError_t state = cudaEventQuery(event_);
+      if (state == cudaSuccess) return;
+      cudaGetLastError();  // it would be the next call's
+      if (state != cudaErrorNotReady) check(state, "cudaEventQuery");
+      std::this_thread::yield();
+    } while (std::chrono::steady_clock::now() < end);
+    synchronize();
+  }
   // The host waits.
   void synchronize() const { check(cudaEventSynchronize(event_), "cudaEventSynchronize"); }
   // The stream waits; the host goes on.

@@ -1,8 +1,10 @@
 // LZ4 blocks restored, many workgroups to a block: for batches of too few blocks to give a device work with a workgroup each
 // (lz4_restore.wgsl). Same contract: lz4_restore_reference.hpp, statuses included.
 //
-// Passes      find_exits  a workgroup for 1024 positions of input: if a sequence began here, where would the chain leave them?
-//             chain       a workgroup a block goes from window to window, and marks where it enters them
+// Passes      find_exits  a workgroup for a window, 1024 positions of input: if a sequence began here, where would the chain leave it?
+//             join_exits  a workgroup for a group of four windows: where would the chain leave them?
+//             chain       an invocation a block goes from group to group, and marks where it enters them
+//             enter       a workgroup for a group marks where the chain enters its windows
 //             mark        a workgroup a window marks all sequences that begin there, and counts them and what they restore to
 //             sum         a workgroup a block: how much lies before each window
 //             list        a workgroup a window lists its sequences and checks them
@@ -11,14 +13,15 @@
 //             shorten     the same, 16 steps further; run until few steps are left
 //             fill        the same goes to the end, which is a byte of input or history, and writes words
 // Buffers     data_words (read) histories and blocks; blocks (read) 24 bytes a block; results (written) 16 bytes a block;
-//             sequences (written) 12 bytes for 3 bytes of input; exits (written, where sequences will stand) 2 bytes a byte of
-//             input; windows (written) 136 bytes for 1024 of input; sources (written) 4 bytes a byte of output; output (written)
-// Workgroup   256 invocations, 64 for judge: 4 KB for find_exits and sum, 4.1 KB for mark, 8.5 KB for chain, 8.0 KB for trace
+//             sequences (written) 12 bytes for 3 bytes of input; exits (written, where sequences will stand) 4 bytes a byte of
+//             input, the window's in the lower half and the group's in the upper one; windows (written) 136 bytes for 1024 of input; sources (written) 4 bytes a byte of output; output (written)
+// Workgroup   256 invocations, 128 for enter, 64 for judge, 1 for chain: 4 KB for find_exits and sum, 4.1 KB for mark, 8 KB for
+//             join_exits and trace, 0.5 KB for enter
 // Nothing is read outside a block and its history or written outside its room: only listed blocks whose every sequence is right
 // are traced.
 //
-// Only `chain` goes through a block in order. It takes a look-up a window, in 4096 positions that a workgroup has loaded, and reads
-// the rare sequences at which chains stop itself. Any byte of output leads to a byte of input in as many steps as matches copied
+// Only `chain` goes through a block in order. It takes a look-up for 4096 positions, and reads the rare sequences at which chains stop
+// itself. Any byte of output leads to a byte of input in as many steps as matches copied
 // what matches had copied. After `trace`, a step leads to an earlier 1024 bytes, so there are at most as many as these; each pass of
 // `shorten` divides them by 16. It reads sources that others may have shortened already: those lie further along the same way.
 
@@ -62,7 +65,9 @@ const kWindowBytes = kThreads * kThreadPositions;
 const kWindowWords = kWindowBytes / 32u;
 const kSegmentPositions = 64u;
 const kSegments = kWindowBytes / kSegmentPositions;
-const kGroupBytes = 4u * kWindowBytes;  // that `chain` loads at once
+const kGroupWindows = 4u;
+const kGroupBytes = kGroupWindows * kWindowBytes;
+const kGroupWords = kGroupBytes / 32u;
 const kSteps = 16u;
 
 var<workgroup> sh_links: array<atomic<u32>, kWindowBytes>;  // upper half: where the segment is left; lower: the next sequence
@@ -71,9 +76,7 @@ var<workgroup> sh_count: atomic<u32>;
 var<workgroup> sh_bytes: atomic<u32>;
 var<workgroup> sh_sums: array<vec2u, 2u * kThreads>;
 var<workgroup> sh_exits: array<u32, kGroupBytes / 2u>;
-var<workgroup> sh_entries: array<u32, kGroupBytes / 32u>;
-var<workgroup> sh_position: u32;
-var<workgroup> sh_status: u32;
+var<workgroup> sh_entries: array<atomic<u32>, kGroupWords>;
 var<workgroup> sh_state: vec2u;
 var<workgroup> sh_found: u32;
 
@@ -184,6 +187,11 @@ fn tile_part(id: vec3u, size: vec3u) -> Part {
   return Part(row < parameters.part_count, number, block, row - first_tile(block, number));
 }
 
+// Where a block's exits stand: a word for each byte of input.
+fn exits_begin(block: Block) -> u32 {
+  return 3u * block.first_sequence;
+}
+
 // Finds the links of a window. For all invocations together.
 fn find_links(window: u32, end: u32, thread: u32) {
   let first = window + thread * kThreadPositions;
@@ -229,84 +237,106 @@ fn find_exits(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: v
     left[i] = exit;
   }
   let position = window * kWindowBytes + thread * kThreadPositions;
-  if (position < block.block_bytes) {
-    let place = 3u * block.first_sequence + position / 2u;
-    exits[place] = left[0] | (left[1] << 16u);
-    exits[place + 1u] = left[2] | (left[3] << 16u);
+  for (var i = 0u; i < min(kThreadPositions, block.block_bytes - min(position, block.block_bytes)); i++) {
+    exits[exits_begin(block) + position + i] = left[i];
   }
   if (thread < kWindowWords) {
     windows[first_window(block, number) + window].starts[thread] = 0u;
   }
 }
 
-// Follows the chain from a position through the 4096 from `first` on. For one invocation.
-fn follow_group(block: Block, entry: u32, first: u32) {
-  let begin = block.begin + block.history_bytes;
-  let end = begin + block.block_bytes;
-  var position = entry;
-  while (position < first + kGroupBytes) {
-    if (position >= block.block_bytes) {
-      // Input that ends after a match is damaged.
-      sh_status = kCorrupt;
-      position = kNone;
-      break;
-    }
-    sh_entries[(position - first) / 32u] |= 1u << (position % 32u);
-    let window = position - position % kWindowBytes;
-    let exit = (sh_exits[(position - first) / 2u] >> (16u * (position % 2u))) & 0xFFFFu;
-    if ((exit & kStops) == 0u) {
-      position = window + exit;
-      continue;
-    }
-    let sequence = read_sequence(begin + window + (exit & ~kStops), end);
-    position = sequence.next - begin;
-    if (!sequence.goes_on) {
-      sh_status = select(kCorrupt, kOk, sequence.is_last);
-      position = kNone;
-      break;
-    }
+@compute @workgroup_size(kThreads)
+fn join_exits(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
+              @builtin(local_invocation_index) thread: u32) {
+  let part = window_part(id, size);
+  if (!part.is_there || part.index % kGroupWindows != 0u) {
+    return;
   }
-  sh_position = position;
+  let group = part.index * kWindowBytes;
+  let begin = exits_begin(part.block) + group;
+  let count = min(kGroupBytes, part.block.block_bytes - group);
+  for (var i = 2u * thread; i < count; i += 2u * kThreads) {
+    var pair = exits[begin + i];
+    if (i + 1u < count) {
+      pair |= exits[begin + i + 1u] << 16u;
+    }
+    sh_exits[i / 2u] = pair;
+  }
+  workgroupBarrier();
+  for (var i = thread; i < count; i += kThreads) {
+    let own = (sh_exits[i / 2u] >> (16u * (i % 2u))) & 0xFFFFu;
+    var window = i - i % kWindowBytes;
+    var exit = own;
+    while ((exit & kStops) == 0u && window + exit < count) {
+      let position = window + exit;
+      window = position - position % kWindowBytes;
+      exit = (sh_exits[position / 2u] >> (16u * (position % 2u))) & 0xFFFFu;
+    }
+    exits[begin + i] = own | ((window + exit) << 16u);  // a stop's mark is above all positions
+  }
 }
 
-@compute @workgroup_size(kThreads)
-fn chain(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
-         @builtin(local_invocation_index) thread: u32) {
+@compute @workgroup_size(1)
+fn chain(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u) {
   let number = workgroup_number(id, size, parameters.block_count);
   if (number >= parameters.block_count) {
     return;
   }
   let block = blocks[number];
-  if (thread == 0u) {
-    sh_position = 0u;
-  }
-  loop {
-    let position = workgroupUniformLoad(&sh_position);
-    if (position == kNone) {
+  let begin = block.begin + block.history_bytes;
+  let end = begin + block.block_bytes;
+  let first = first_window(block, number);
+  var status = kCorrupt;
+  // Input that ends after a match is damaged.
+  for (var position = 0u; position < block.block_bytes;) {
+    let exit = exits[exits_begin(block) + position] >> 16u;
+    windows[first + position / kWindowBytes].starts[position % kWindowBytes / 32u] |= 1u << (position % 32u);
+    position -= position % kGroupBytes;
+    if ((exit & kStops) == 0u) {
+      position += exit;
+      continue;
+    }
+    let sequence = read_sequence(begin + position + (exit & ~kStops), end);
+    if (!sequence.goes_on) {
+      status = select(kCorrupt, kOk, sequence.is_last);
       break;
     }
-    let first = position - position % kGroupBytes;
-    for (var i = thread; i < kGroupBytes / 2u; i += kThreads) {
-      if (first + 2u * i < block.block_bytes) {
-        sh_exits[i] = exits[3u * block.first_sequence + first / 2u + i];
+    position = sequence.next - begin;
+  }
+  results[number].status = status;
+  atomicStore(&results[number].wrong, kNone);
+}
+
+@compute @workgroup_size(kGroupWords)
+fn enter(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
+         @builtin(local_invocation_index) thread: u32) {
+  let part = window_part(id, size);
+  if (!part.is_there || part.index % kGroupWindows != 0u) {
+    return;
+  }
+  let group = part.index * kWindowBytes;
+  let row = first_window(part.block, part.number) + part.index + thread / kWindowWords;
+  let is_there = group + thread * 32u < part.block.block_bytes;
+  var entries = 0u;
+  if (is_there) {
+    entries = windows[row].starts[thread % kWindowWords];
+  }
+  atomicStore(&sh_entries[thread], entries);
+  workgroupBarrier();
+  for (; entries != 0u; entries &= entries - 1u) {
+    var position = thread * 32u + countTrailingZeros(entries);
+    loop {
+      let exit = exits[exits_begin(part.block) + group + position] & 0xFFFFu;
+      position += exit - position % kWindowBytes;
+      if ((exit & kStops) != 0u || position >= kGroupBytes || group + position >= part.block.block_bytes) {
+        break;
       }
-    }
-    if (thread < kGroupBytes / 32u) {
-      sh_entries[thread] = 0u;
-    }
-    workgroupBarrier();
-    if (thread == 0u) {
-      follow_group(block, position, first);
-    }
-    workgroupBarrier();
-    if (thread < kGroupBytes / 32u && first + thread * 32u < block.block_bytes) {
-      windows[first_window(block, number) + first / kWindowBytes + thread / kWindowWords].starts[thread % kWindowWords] =
-          sh_entries[thread];
+      atomicOr(&sh_entries[position / 32u], 1u << (position % 32u));
     }
   }
-  if (thread == 0u) {
-    results[number].status = sh_status;
-    atomicStore(&results[number].wrong, kNone);
+  workgroupBarrier();
+  if (is_there) {
+    windows[row].starts[thread % kWindowWords] = atomicLoad(&sh_entries[thread]);
   }
 }
 

@@ -7,7 +7,7 @@ namespace hemstitch::webgpu {
 namespace {
 
 // A workgroup restores about 0.16 GB/s (docs/decisions/webgpu.md). With many workgroups for each block, it
-// takes ten passes.
+// takes twelve passes.
 constexpr std::size_t kFewBlocks = 64;
 constexpr std::uint32_t kShortestFewBytes = 8192;
 // The content of the largest block, as its lengths claim (up to 255 bytes for each byte), must fit into 32
@@ -49,7 +49,9 @@ Recording record_lz4_restore_few(const Lz4RestorePlan& plan, const RestoreTable&
   };
   // The exits use the memory of the sequences, which are written later.
   pass("find_exits", windows, windows, {data, rows, kNoBinding, kNoBinding, sequences, window_rows});
+  pass("join_exits", windows, windows, {kNoBinding, rows, kNoBinding, kNoBinding, sequences});
   pass("chain", windows, block_count, {data, rows, results, kNoBinding, sequences, window_rows});
+  pass("enter", windows, windows, {kNoBinding, rows, kNoBinding, kNoBinding, sequences, window_rows});
   pass("mark", windows, windows, {data, rows, kNoBinding, kNoBinding, kNoBinding, window_rows});
   pass("sum", windows, block_count, {kNoBinding, rows, results, kNoBinding, kNoBinding, window_rows});
   pass("list", windows, windows, {data, rows, results, sequences, kNoBinding, window_rows});
