@@ -35,13 +35,20 @@ class StoreCalls {
  public:
   // The pages repeat: call i takes them from place i * kCallPages on, modulo their number. Page numbers never
   // repeat.
-  StoreCalls(const Pages& pages, std::size_t bytes)
-      : pages_(pages), calls_per_repetition_(pages.count() / kCallPages), calls_(bytes / kCallBytes) {
+  StoreCalls(const Pages& pages, std::size_t bytes, bool prefault)
+      : pages_(pages),
+        calls_per_repetition_(pages.count() / kCallPages),
+        calls_(bytes / kCallBytes),
+        prefault_(prefault) {
     if (calls_per_repetition_ == 0) fail("there are fewer pages than a call has");
   }
 
   PageStore empty_store(const char* backend) const {
-    return PageStore({.page_count = calls_ * kCallPages, .batch = {.backend = backend}});
+    // These pages are kept in less than half of their bytes.
+    return PageStore({.page_count = calls_ * kCallPages,
+                      .budget_bytes = prefault_ ? calls_ * kCallBytes * 6 / 10 : 0,
+                      .prefault = prefault_,
+                      .batch = {.backend = backend}});
   }
   // Prints a row. Times work(numbers, place of the call's first byte among the pages); verify(the expected
   // pages) is not timed.
@@ -62,7 +69,7 @@ class StoreCalls {
     const PageStoreStatistics kept = store.statistics();
     const double bytes = double(calls_ * kCallBytes);
     if (kept.pages != calls_ * kCallPages) fail("pages are missing");
-    print({{"what", what},
+    print({{"what", fmt::format("{}: {}", prefault_ ? "prefaulted page store" : "page store", what)},
            {"backend", backend},
            {"items", kCallPages},
            {"bytes", calls_ * kCallBytes},
@@ -79,10 +86,11 @@ class StoreCalls {
  private:
   const Pages& pages_;
   std::size_t calls_per_repetition_, calls_;
+  bool prefault_;
 };
 
-void stores(const Pages& pages, std::size_t bytes) {
-  const StoreCalls calls(pages, bytes);
+void stores(const Pages& pages, std::size_t bytes, bool prefault) {
+  const StoreCalls calls(pages, bytes, prefault);
   const PageBatch batch({.backend = "cuda"});
   PageBuffer pinned = batch.make_buffer(pages.bytes.size());
   const auto hold_pinned = [&](std::span<const std::byte> wanted, std::size_t at) {
@@ -112,13 +120,13 @@ void stores(const Pages& pages, std::size_t bytes) {
       first.put_many_from_device(numbers, from.data);
       first.get_many_to_device(numbers, to.data);
     }
-    calls.tell("page store: put from device memory, empty store", "cuda", store, put);
-    calls.tell("page store: put from device memory", "cuda", store, put);
+    calls.tell("put from device memory, empty store", "cuda", store, put);
+    calls.tell("put from device memory", "cuda", store, put);
     calls.tell(
-        "page store: get into device memory", "cuda", store,
+        "get into device memory", "cuda", store,
         [&](auto numbers, std::size_t at) { store.get_many_to_device(numbers, to.data + at); }, hold_device);
     calls.tell(
-        "page store: get into pinned memory", "cuda", store,
+        "get into pinned memory", "cuda", store,
         [&](auto numbers, std::size_t at) {
           store.get_many(numbers, pinned.bytes().subspan(at, kCallBytes));
         },
@@ -130,11 +138,11 @@ void stores(const Pages& pages, std::size_t bytes) {
     const auto put = [&](auto numbers, std::size_t at) {
       store.put_many(numbers, pinned.bytes().subspan(at, kCallBytes));
     };
-    calls.tell("page store: put from pinned memory, empty store", backend, store, put);
-    calls.tell("page store: put from pinned memory", backend, store, put);
+    calls.tell("put from pinned memory, empty store", backend, store, put);
+    calls.tell("put from pinned memory", backend, store, put);
     if (std::string(backend) == "cuda") continue;  // was measured above
     calls.tell(
-        "page store: get into pinned memory", backend, store,
+        "get into pinned memory", backend, store,
         [&](auto numbers, std::size_t at) {
           store.get_many(numbers, pinned.bytes().subspan(at, kCallBytes));
         },
@@ -152,7 +160,8 @@ int run(int count, char** words) {
   for (const char* name : kFiles) files.push_back(std::filesystem::path(words[1]) / "silesia" / name);
   const Pages pages = read_pages(files, 33, kMostFileBytes);
   for (const char* backend : {"cuda", "cpu"}) batches(pages, backend, "");
-  stores(pages, static_cast<std::size_t>(gigabytes * 1e9));
+  for (const bool prefault : {false, true})
+    stores(pages, static_cast<std::size_t>(gigabytes * 1e9), prefault);
   return 0;
 }
 

@@ -117,8 +117,8 @@ class HEMSTITCH_API PageBatch {
   PageBatchReport restore(std::span<const std::byte> kept, std::span<KeptPage> entries,
                           std::span<std::byte* const> pages) const;
 
-  // Whether this many pages would go to a device now.
-  bool takes_device(Direction direction, std::uint64_t pages) const;
+  // The backend that would work on this many pages now.
+  std::string backend_for(Direction direction, std::uint64_t pages) const;
 
  private:
   struct Impl;

@@ -306,8 +306,8 @@ PageBuffer PageBatch::make_buffer(std::size_t bytes) const {
   return PageBuffer(std::move(buffer));
 }
 
-bool PageBatch::takes_device(Direction direction, std::uint64_t pages) const {
-  return impl_->backend_for(pages, direction).name() != "cpu";
+std::string PageBatch::backend_for(Direction direction, std::uint64_t pages) const {
+  return std::string(impl_->backend_for(pages, direction).name());
 }
 
 PageBatchReport PageBatch::compress(std::span<const std::byte* const> pages, std::span<std::byte> kept,

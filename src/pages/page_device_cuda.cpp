@@ -1,6 +1,6 @@
 // Pages in memory of a CUDA device.
 //
-//   restore    blocks and arrays up, in two copies | LZ4 blocks restored to the caller's pages | checksums | results down
+//   restore    blocks and arrays up, in two copies | LZ4 blocks restored to pages | checksums | results down, and pages of the host
 //   compress   arrays up | pages to one span | offsets, sizes, checksums down | the span's bytes down
 //
 // A lane does one of these at a time, on a stream of its own. The work of several lanes overlaps. They are kept with the device, with their
@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -98,12 +99,15 @@ class CudaPageLane : public PageLane {
         h_arrays_(device.pinned()),
         d_arrays_(device.memory()),
         d_staging_(device.memory()),
-        d_scratch_(device.memory()) {}
+        d_scratch_(device.memory()),
+        d_pages_(device.memory()),
+        h_pages_(device.pinned()) {}
 
   // Whatever was begun, nothing is under way afterwards, and the lane may be used again.
   void settle() noexcept {
     cudaStreamSynchronize(stream_.get());
     restored_.reset();
+    landed_ = {};
   }
 
   std::span<std::byte> staging(std::size_t bytes) override {
@@ -111,14 +115,16 @@ class CudaPageLane : public PageLane {
     return {h_staging_.at_least(bytes), bytes};
   }
 
-  void begin_restore(std::span<const StagedBlock> blocks, std::uint32_t page_bytes, std::byte* d_pages,
-                     bool wants_checksums) override {
+  void begin_restore(std::span<const StagedBlock> blocks, std::uint32_t page_bytes, std::byte* pages,
+                     PageMemory memory, bool wants_checksums) override {
     const cuda::NvtxRange range("pages.begin_restore");
     const cuda::CurrentDevice current(device_);
     const std::size_t count = blocks.size();
     restored_.emplace(arrays_of<RestoreArrays>(count));
     restored_page_bytes_ = page_bytes;
     const RestoreArrays& arrays = *restored_;
+    std::byte* const d_pages =
+        memory == PageMemory::kDevice ? pages : d_pages_.at_least(count * page_bytes, stream_.get());
     std::size_t staged_bytes = 0, most_bytes = 0;
     for (const StagedBlock& block : blocks) {
       staged_bytes = std::max<std::size_t>(staged_bytes, std::size_t{block.at} + block.bytes);
@@ -153,6 +159,11 @@ class CudaPageLane : public PageLane {
                wants_checksums ? bytes_between(arrays.restored_bytes, arrays.end)
                                : bytes_between(arrays.restored_bytes, arrays.checksums),
                cudaMemcpyDeviceToHost, stream_.get());
+    if (memory == PageMemory::kHost) {
+      std::byte* const h_pages = is_pinned(pages) ? pages : h_pages_.at_least(count * page_bytes);
+      if (h_pages != pages) landed_ = {h_pages, pages, count * page_bytes};
+      copy_async(h_pages, d_pages, count * page_bytes, cudaMemcpyDeviceToHost, stream_.get());
+    }
     done_.record(stream_.get());
   }
 
@@ -161,6 +172,8 @@ class CudaPageLane : public PageLane {
     const cuda::CurrentDevice current(device_);
     done_.await();
     const RestoreArrays arrays = *std::exchange(restored_, std::nullopt);
+    const Landed landed = std::exchange(landed_, {});
+    if (landed.bytes != 0) std::memcpy(landed.to, landed.from, landed.bytes);
     for (std::size_t i = 0; i < statuses.size(); ++i)
       statuses[i] = arrays.statuses.h[i] == HEMSTITCH_OK && arrays.restored_bytes.h[i] == restored_page_bytes_
                         ? Status::kOk
@@ -228,6 +241,12 @@ class CudaPageLane : public PageLane {
     done_.await();
   }
 
+  static bool is_pinned(const std::byte* pages) {
+    cudaPointerAttributes attributes{};
+    check(cudaPointerGetAttributes(&attributes, pages), "cudaPointerGetAttributes");
+    return attributes.type == cudaMemoryTypeHost;
+  }
+
   template <class Of>
   Of arrays_of(std::size_t count) {
     cuda::PinnedArrays counted(nullptr, nullptr);
@@ -245,6 +264,15 @@ class CudaPageLane : public PageLane {
   std::uint32_t restored_page_bytes_ = 0;
   cuda::GrowingPinned h_staging_, h_arrays_;
   cuda::GrowingBuffer<std::byte> d_arrays_, d_staging_, d_scratch_;
+  // For pages in the host's memory, and for those of them in memory that is not pinned.
+  cuda::GrowingBuffer<std::byte> d_pages_;
+  cuda::GrowingPinned h_pages_;
+  struct Landed {
+    const std::byte* from = nullptr;
+    std::byte* to = nullptr;
+    std::size_t bytes = 0;
+  };
+  Landed landed_;  // pages that have to be copied to their places
 };
 
 // Those of a device that nobody has now.
@@ -320,6 +348,13 @@ std::unique_ptr<PageDevice> page_device_of(const void* d_pages, CUstream_st* str
   const cuda::CurrentDevice current(device);
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   return std::make_unique<CudaPageDevice>(device);
+}
+
+std::unique_ptr<PageDevice> page_device(std::string_view name) {
+  const std::vector<cuda::Device*> devices = cuda::open_devices(name);
+  if (devices.size() > 1) return nullptr;
+  const cuda::CurrentDevice current(*devices[0]);
+  return std::make_unique<CudaPageDevice>(*devices[0]);
 }
 
 }  // namespace hemstitch

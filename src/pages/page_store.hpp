@@ -30,6 +30,7 @@
 namespace hemstitch {
 
 class PageDevice;
+enum class PageMemory;
 
 // Hidden, because the members of an exported class are exported with it.
 struct [[gnu::visibility("hidden")]] PageStore::Impl : SlotMemory::Mover {
@@ -69,11 +70,11 @@ struct [[gnu::visibility("hidden")]] PageStore::Impl : SlotMemory::Mover {
   template <class Take>
   bool read_kept(std::uint64_t number, Counted counted, const Take& take);
   void note_damage(std::uint64_t number);
-  // Implement put_many_from_device() and get_many_to_device().
+  // Implement put_many_from_device(), get_many_to_device(), and get_many() if a CUDA device restores the pages.
   void put_from(PageDevice & device, std::span<const std::uint64_t> numbers, const std::byte* d_pages,
                 std::span<Status> statuses);
-  std::uint64_t get_to(PageDevice & device, std::span<const std::uint64_t> numbers, std::byte * d_pages,
-                       std::span<Status> statuses);
+  std::uint64_t get_to(PageDevice & device, std::span<const std::uint64_t> numbers, std::byte * pages,
+                       PageMemory memory, std::span<Status> statuses);
   bool discard(std::uint64_t number);
   std::uint32_t checksum_of_page(std::span<const std::byte> page) const;
 
@@ -122,6 +123,7 @@ struct [[gnu::visibility("hidden")]] PageStore::Impl : SlotMemory::Mover {
   std::array<Shard, kShards> shards;
   std::uint32_t zeros_checksum = 0;  // of the page that stands for missing pages
   std::atomic<std::uint64_t> moved_pages = 0, fallback_pages = 0;
+  std::atomic<unsigned> failed_gets = 0;  // calls of get_to() in which the device failed
 
   std::mutex compaction_mutex;  // one compaction at a time
   std::mutex wake_mutex;        // guards `ends`

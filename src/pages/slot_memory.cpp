@@ -111,8 +111,10 @@ void SlotMemory::map_region() {
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) throw system_error(Status::kOutOfMemory, "no memory for pages", errno);
   made->memory = static_cast<std::byte*>(memory);
-#ifdef MADV_NOHUGEPAGE
-  madvise(memory, bytes, MADV_NOHUGEPAGE);  // so that no memory backs what follows a slab
+#ifdef MADV_HUGEPAGE
+  // Huge pages save most walks through the system's page tables, each of which takes as long as copying a page. But they would
+  // also back the memory between slabs. With `prefault` slabs leave none.
+  madvise(memory, bytes, plan_.prefault ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 #endif
   bool right = true;
 #ifdef MLOCK_ONFAULT

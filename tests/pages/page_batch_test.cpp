@@ -55,10 +55,10 @@ TEST(PageBatch, EmptyBatches) {
 // The processor, for a batch that no device is worth, and for a machine that has none.
 TEST(PageBatch, AutoTakesTheProcessorForAFewPages) {
   const PageBatch batch;
-  EXPECT_FALSE(batch.takes_device(Direction::kCompress, 1));
-  EXPECT_FALSE(batch.takes_device(Direction::kRestore, 200));
+  EXPECT_EQ(batch.backend_for(Direction::kCompress, 1), "cpu");
+  EXPECT_EQ(batch.backend_for(Direction::kRestore, 200), "cpu");
   EXPECT_EQ(expect_round_trip(batch, mixed_pages(4096, 1)).backend, "cpu");
-  EXPECT_TRUE(PageBatch({.backend = "reference"}).takes_device(Direction::kCompress, 1));
+  EXPECT_EQ(PageBatch({.backend = "reference"}).backend_for(Direction::kCompress, 1), "reference");
 }
 
 TEST(PageBatch, WrongCalls) {

@@ -28,6 +28,7 @@ class FakePageDevice : public PageDevice {
   std::atomic<int> calls = 0, copies = 0;
   int failing_call = 0;  // the one of this number
   bool copies_fail = false;
+  PageMemory memory = PageMemory::kDevice;  // where pages are to go
 
   std::shared_ptr<PageLane> lane() override {
     if (failing_lanes.fetch_sub(1) > 0) throw Error(Status::kDeviceOutOfMemory, "no lane");
@@ -54,13 +55,14 @@ class FakePageDevice : public PageDevice {
       memory_.resize(std::max(memory_.size(), bytes));
       return std::span(memory_).first(bytes);
     }
-    void begin_restore(std::span<const StagedBlock> blocks, std::uint32_t page_bytes, std::byte* d_pages,
-                       bool wants_checksums) override {
+    void begin_restore(std::span<const StagedBlock> blocks, std::uint32_t page_bytes, std::byte* pages,
+                       PageMemory memory, bool wants_checksums) override {
       begin_call();
+      EXPECT_EQ(memory, device_.memory);
       EXPECT_TRUE(blocks_.empty()) << "one at a time";
       blocks_.assign(blocks.begin(), blocks.end());
       page_bytes_ = page_bytes;
-      d_pages_ = d_pages;
+      pages_ = pages;
       wants_checksums_ = wants_checksums;
     }
     // As late as a device may be.
@@ -69,7 +71,7 @@ class FakePageDevice : public PageDevice {
       ASSERT_EQ(statuses.size(), blocks_.size());
       ASSERT_EQ(checksums.size(), wants_checksums_ ? blocks_.size() : 0);
       for (std::size_t i = 0; i < blocks_.size(); ++i) {
-        std::byte* const page = d_pages_ + i * page_bytes_;
+        std::byte* const page = pages_ + i * page_bytes_;
         const int bytes =
             LZ4_decompress_safe(chars(memory_.data() + blocks_[i].at), reinterpret_cast<char*>(page),
                                 static_cast<int>(blocks_[i].bytes), static_cast<int>(page_bytes_));
@@ -111,7 +113,7 @@ class FakePageDevice : public PageDevice {
     Bytes memory_;
     std::vector<StagedBlock> blocks_;  // that are being restored
     std::uint32_t page_bytes_ = 0;
-    std::byte* d_pages_ = nullptr;
+    std::byte* pages_ = nullptr;
     bool wants_checksums_ = false;
   };
 };
@@ -163,15 +165,24 @@ void expect_round_trips(FakePageDevice& device, const PageStoreOptions& options,
     for (PageStore::Impl::Shard& shard : store.shards) sum += shard.counts.gets;
     return sum;
   };
-  const std::uint64_t gets_before = gets();
-  EXPECT_EQ(store.get_to(device, all, back.data(), statuses), numbers.size());
-  EXPECT_EQ(gets() - gets_before, numbers.size());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    ASSERT_EQ(statuses[i], Status::kOk);
-    ASSERT_EQ(std::memcmp(back.data() + i * page_bytes,
-                          i % 2 == 0 ? pages.data() + i / 2 * page_bytes : zeros.data(), page_bytes),
-              0)
-        << i;
+  for (const PageMemory memory : {PageMemory::kDevice, PageMemory::kHost}) {
+    device.memory = memory;
+    std::ranges::fill(back, std::byte{1});
+    std::ranges::fill(statuses, Status::kInternal);
+    const std::uint64_t gets_before = gets();
+    const int copies_before = device.copies;
+    EXPECT_EQ(store.get_to(device, all, back.data(), memory, statuses), numbers.size());
+    EXPECT_EQ(gets() - gets_before, numbers.size());
+    if (memory == PageMemory::kHost) {
+      EXPECT_EQ(device.copies, copies_before);
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      ASSERT_EQ(statuses[i], Status::kOk);
+      ASSERT_EQ(std::memcmp(back.data() + i * page_bytes,
+                            i % 2 == 0 ? pages.data() + i / 2 * page_bytes : zeros.data(), page_bytes),
+                0)
+          << i;
+    }
   }
   EXPECT_EQ(store.fallback_pages != 0, fails);
 }
@@ -197,7 +208,8 @@ TEST_WITH_THREADS(PagesOfADevice, WhatTheDeviceFailsOnTheProcessorDoes) {
   }
 }
 
-// A piece has two parts, each begun and ended: whichever of these fails, the processor restores the piece, and each page counts once.
+// A call has two pieces, of 512 pages and of 100. Both are begun, then both are ended. If one of these steps fails,
+// the processor restores the piece, and each page is counted once.
 TEST(PagesOfADevice, WhicheverStepFailsThePieceIsRestored) {
   for (int step = 1; step <= 5; ++step) {
     FakePageDevice device;
@@ -208,11 +220,33 @@ TEST(PagesOfADevice, WhicheverStepFailsThePieceIsRestored) {
     device.failing_call = device.calls + step;
     Bytes back(pages.size());
     std::vector<Status> statuses(numbers.size(), Status::kInternal);
-    EXPECT_EQ(store.get_to(device, numbers, back.data(), statuses), numbers.size());
+    EXPECT_EQ(store.get_to(device, numbers, back.data(), PageMemory::kDevice, statuses), numbers.size());
     EXPECT_TRUE(back == pages);
     EXPECT_EQ(std::ranges::count(statuses, Status::kOk), static_cast<std::ptrdiff_t>(numbers.size()));
-    EXPECT_EQ(store.fallback_pages, step <= 4 ? numbers.size() : 0U) << step;
+    EXPECT_EQ(store.fallback_pages, step > 4 ? 0U : step % 2 == 1 ? 512U : 100U) << step;
   }
+}
+
+// More pages than are restored at once.
+TEST_WITH_THREADS(PagesOfADevice, ALargeCallIsDoneInParts) {
+  FakePageDevice device;
+  PageStore::Impl store(on_device(kMaxPageBytes, false, 4));
+  const Bytes pages = mixed_pages(kMaxPageBytes, 300);
+  const std::vector<std::uint64_t> numbers = every_other(pages.size() / kMaxPageBytes);
+  store.put_from(device, numbers, pages.data(), {});
+  std::vector<std::uint64_t> wanted(2100);  // 131 MB
+  for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = numbers[i % numbers.size()];
+  Bytes back(wanted.size() * kMaxPageBytes);
+  std::vector<Status> statuses(wanted.size(), Status::kInternal);
+  EXPECT_EQ(store.get_to(device, wanted, back.data(), PageMemory::kDevice, statuses), wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    ASSERT_EQ(statuses[i], Status::kOk);
+    ASSERT_EQ(std::memcmp(back.data() + i * kMaxPageBytes, pages.data() + i % numbers.size() * kMaxPageBytes,
+                          kMaxPageBytes),
+              0)
+        << i;
+  }
+  EXPECT_EQ(store.fallback_pages, 0U);
 }
 
 TEST(PagesOfADevice, WithoutEvenACopyTheCallThrows) {
@@ -224,7 +258,7 @@ TEST(PagesOfADevice, WithoutEvenACopyTheCallThrows) {
   const std::vector<std::uint64_t> numbers = every_other(pages.size() / 4096);
   EXPECT_THROW(store.put_from(device, numbers, pages.data(), {}), Error);
   Bytes back(pages.size());
-  EXPECT_THROW(store.get_to(device, numbers, back.data(), {}), Error);
+  EXPECT_THROW(store.get_to(device, numbers, back.data(), PageMemory::kDevice, {}), Error);
 }
 
 TEST(PagesOfADevice, AFewPagesAreTheProcessorsAndNoFallback) {
@@ -234,7 +268,7 @@ TEST(PagesOfADevice, AFewPagesAreTheProcessorsAndNoFallback) {
   const std::vector<std::uint64_t> numbers{7, 9};
   store.put_from(device, numbers, pages.data(), {});
   Bytes back(2 * 4096);
-  EXPECT_EQ(store.get_to(device, numbers, back.data(), {}), 2U);
+  EXPECT_EQ(store.get_to(device, numbers, back.data(), PageMemory::kDevice, {}), 2U);
   EXPECT_EQ(std::memcmp(back.data(), pages.data(), back.size()), 0);
   EXPECT_EQ(device.calls, 0);
   EXPECT_EQ(device.copies, 2);
@@ -278,7 +312,7 @@ TEST(PagesOfADevice, ADamagedPageIsItsOwnError) {
     ASSERT_LT(damaged, numbers.size());
     std::vector<Status> statuses(numbers.size());
     Bytes back(pages.size());
-    store.get_to(device, numbers, back.data(), statuses);
+    store.get_to(device, numbers, back.data(), PageMemory::kDevice, statuses);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       if (i == damaged) {
         EXPECT_EQ(statuses[i], checksums ? Status::kBlockChecksumMismatch : Status::kCorruptBlock);
@@ -287,7 +321,7 @@ TEST(PagesOfADevice, ADamagedPageIsItsOwnError) {
       ASSERT_EQ(statuses[i], Status::kOk);
       ASSERT_EQ(std::memcmp(back.data() + i * 4096, pages.data() + i * 4096, 4096), 0) << i;
     }
-    EXPECT_THROW(store.get_to(device, numbers, back.data(), {}), Error);
+    EXPECT_THROW(store.get_to(device, numbers, back.data(), PageMemory::kDevice, {}), Error);
   }
 }
 
