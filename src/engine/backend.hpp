@@ -50,7 +50,8 @@ struct EncodeParameters {
   // So many bytes before and after each task's output belong to the frame and stay free. If outputs may be
   // moved, those of a batch lie in one piece of memory, in order. Each has at least as much room as its
   // input, and only this room and the frame's bytes lie between them, so the engine may move the data
-  // closer together. After that, no block can be redone alone, so the engine throws if a block fails.
+  // closer together. Among moved data, a block that does not fit into its room is stored as its input. After
+  // that, no block can be redone alone, so the engine throws if a block fails.
   std::size_t before_block_bytes = 0;
   std::size_t behind_block_bytes = 0;
   bool movable_outputs = false;

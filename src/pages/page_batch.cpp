@@ -194,7 +194,7 @@ struct PageBatch::Impl {
         of[count++] = i;
       }
       codec.engine().compress(std::span(tasks).first(count), codec.parameters());
-      for (std::size_t t = 0; t < count; ++t) take(tasks[t], kept, entries[of[t]]);
+      for (std::size_t t = 0; t < count; ++t) take(tasks[t], of[t], kept, entries[of[t]]);
     }
   }
 
@@ -214,7 +214,7 @@ struct PageBatch::Impl {
       compress_here(pages, kept, entries.data(), first, end);
       return;
     }
-    std::vector<std::byte> restored(bytes);
+    std::array<std::byte, kPageWordBytes> word;
     for (std::size_t i = first; i < end; ++i) {
       const BlockTask& task = tasks[i - first];
       if (task.status != Status::kOk && task.status != Status::kOutputTooSmall) {
@@ -222,11 +222,11 @@ struct PageBatch::Impl {
         note_failure(report, 1, "the device failed on pages");
         continue;
       }
-      take(task, kept, entries[i]);
+      take(task, i, kept, entries[i]);
       std::byte* const block = task.output.data();
       if (entries[i].kind == PageKind::kCompressed &&
-          codec.is_same_filled_block({block, entries[i].bytes}, restored)) {
-        std::memcpy(block, restored.data(), kPageWordBytes);
+          restores_same_filled({block, entries[i].bytes}, bytes, word)) {
+        std::memcpy(block, word.data(), kPageWordBytes);
         entries[i].kind = PageKind::kSameFilled;
         entries[i].bytes = kPageWordBytes;
       }
@@ -267,14 +267,15 @@ struct PageBatch::Impl {
     }
   }
 
-  // Fills the entry of a task that is done, and copies a raw page to where it is kept.
-  static void take(const BlockTask& task, std::span<std::byte> kept, KeptPage& entry) {
+  // Fills the entry of a task that is done, and copies a raw page to where it is kept, unless the engine has moved it there.
+  void take(const BlockTask& task, std::size_t page, std::span<std::byte> kept, KeptPage& entry) const {
     const PageForm form = PageCodec::form_of(task);
     entry.at = static_cast<std::uint64_t>(task.output.data() - kept.data());
     entry.bytes = form.bytes;
     entry.kind = form.kind;
     entry.status = Status::kOk;
-    if (form.kind == PageKind::kRaw) std::memcpy(task.output.data(), task.input.data(), task.input.size());
+    if (form.kind == PageKind::kRaw && entry.at == std::uint64_t{page} * options.page_bytes)
+      std::memcpy(task.output.data(), task.input.data(), task.input.size());
   }
 
   void restore_here(std::span<const std::byte> kept, KeptPage& entry, std::byte* page) const {

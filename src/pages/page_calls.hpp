@@ -14,7 +14,8 @@
 
 namespace hemstitch {
 
-inline void check_many(const PageStore::Impl& impl, std::span<const std::uint64_t> numbers, std::size_t statuses) {
+inline void check_many(const PageStore::Impl& impl, std::span<const std::uint64_t> numbers,
+                       std::size_t statuses) {
   if (statuses != 0 && statuses != numbers.size())
     throw Error(Status::kInvalidOption,
                 fmt::format("{} pages have {} statuses; give one for each", numbers.size(), statuses));

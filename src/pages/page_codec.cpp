@@ -53,7 +53,52 @@ std::byte* write_literals(std::span<const std::byte> literals, std::uint32_t mat
   return at + literals.size();
 }
 
+// Adds the bytes that follow a full nibble. False if the block ends first.
+bool add_extension(std::span<const std::byte> block, std::size_t& at, std::size_t& value) {
+  for (;;) {
+    if (at == block.size()) return false;
+    const auto more = static_cast<std::size_t>(block[at++]);
+    value += more;
+    if (more != 255) return true;
+  }
+}
+
 }  // namespace
+
+bool restores_same_filled(std::span<const std::byte> block, std::uint32_t page_bytes,
+                          std::span<std::byte, kPageWordBytes> word) {
+  std::size_t at = 0, restored = 0;
+  while (at < block.size()) {
+    const auto token = static_cast<std::size_t>(block[at++]);
+    std::size_t literals = token >> 4;
+    if (literals == kMostOfNibble && !add_extension(block, at, literals)) return false;
+    if (literals > block.size() - at) return false;
+    for (; literals != 0; --literals, ++restored) {
+      const std::byte literal = block[at++];
+      if (restored < kPageWordBytes)
+        word[restored] = literal;
+      else if (literal != word[restored % kPageWordBytes])
+        return false;
+    }
+    if (at == block.size()) return restored == page_bytes;
+
+    if (block.size() - at < 2) return false;
+    const std::size_t offset = static_cast<std::size_t>(block[at]) | static_cast<std::size_t>(block[at + 1])
+                                                                         << 8;
+    at += 2;
+    if (offset == 0 || offset > restored) return false;
+    std::size_t length = token & kMostOfNibble;
+    if (length == kMostOfNibble && !add_extension(block, at, length)) return false;
+    length += kLeastMatchBytes;
+    for (; length != 0 && restored < kPageWordBytes; --length, ++restored)
+      word[restored] = word[restored - offset];
+    // The bytes before repeat the word, so a word's bytes of the match speak for all of it.
+    for (std::size_t i = restored; i < restored + std::min<std::size_t>(length, kPageWordBytes); ++i)
+      if (word[i % kPageWordBytes] != word[(i - offset) % kPageWordBytes]) return false;
+    restored += length;
+  }
+  return false;
+}
 
 std::uint32_t write_as_block(PageKind kind, std::span<const std::byte> kept, std::uint32_t page_bytes,
                              std::byte* block) {
@@ -129,13 +174,6 @@ Status PageCodec::restore(PageKind kind, std::span<const std::byte> kept, std::s
   BlockTask task{.input = kept, .history = {}, .output = page};
   engine_->restore({&task, 1}, Format::kLz4);
   return task.status == Status::kOk && task.output_bytes == page.size() ? Status::kOk : Status::kCorruptBlock;
-}
-
-bool PageCodec::is_same_filled_block(std::span<const std::byte> block, std::span<std::byte> page) const {
-  // A word or two of literals, a match whose length takes a byte for 255, and the literals that end a block.
-  const std::uint32_t most_bytes = page_bytes_ / 255 + 4 * kPageWordBytes;
-  return block.size() <= most_bytes && restore(PageKind::kCompressed, block, page) == Status::kOk &&
-         same_filled(page);
 }
 
 }  // namespace hemstitch

@@ -41,6 +41,11 @@ constexpr std::uint32_t most_block_bytes(std::uint32_t page_bytes) {
 std::uint32_t write_as_block(PageKind kind, std::span<const std::byte> kept, std::uint32_t page_bytes,
                              std::byte* block);
 
+// Whether an LZ4 block restores to a same-filled page of `page_bytes` bytes, found without restoring it. `word` is then
+// what the page repeats, else unspecified. The block may have any content.
+bool restores_same_filled(std::span<const std::byte> block, std::uint32_t page_bytes,
+                          std::span<std::byte, kPageWordBytes> word);
+
 struct PageForm {
   PageKind kind = PageKind::kRaw;
   std::uint32_t bytes = 0;
@@ -61,8 +66,6 @@ class PageCodec {
   PageForm compress(std::span<const std::byte> page, std::span<std::byte> room) const;
   // kCorruptBlock if `kept` is invalid.
   Status restore(PageKind kind, std::span<const std::byte> kept, std::span<std::byte> page) const;
-  // Whether a block that an encoder of ours has made restores to a same-filled page. If so, the page stands in `page`.
-  bool is_same_filled_block(std::span<const std::byte> block, std::span<std::byte> page) const;
 
  private:
   std::uint32_t page_bytes_;

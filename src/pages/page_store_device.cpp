@@ -9,6 +9,7 @@
 //
 // If the device fails, the processor does the pieces that it failed on.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <functional>
@@ -77,7 +78,7 @@ struct Piece {
   std::atomic<std::size_t> runs_left = 0;
   std::vector<StagedBlock> blocks;
   std::vector<std::uint32_t> checksums;  // as kept, if the store has them
-  std::vector<char> counted;             // whether a page is counted as got; one byte each, since threads write them
+  std::vector<char> counted;  // whether a page is counted as got; one byte each, since threads write them
   std::vector<Status> statuses;
 };
 
@@ -125,8 +126,7 @@ class DeviceGet {
       Piece& piece = pieces_[i];
       if (piece.on_device) piece.on_device = tried([&] { end_on_device(piece); });
       if (!piece.on_device) restore_here(piece);
-      for (std::size_t k = 0; k < piece.count; ++k)
-        statuses.tell(first + piece.first + k, piece.statuses[k]);
+      for (std::size_t k = 0; k < piece.count; ++k) statuses.tell(first + piece.first + k, piece.statuses[k]);
     };
     if (threads == 1) {
       copy(0);
@@ -239,8 +239,8 @@ void PageStore::Impl::put_from(PageDevice& device, std::span<const std::uint64_t
                               lane = device.lane();
                               staged = lane->compress(d_piece, bytes, options.batch.level, blocks, checksums);
                             });
-    pages.resize(compressed ? bytes : count * bytes);
     if (!compressed) {
+      pages.resize(count * bytes);
       device.copy_from(pages, d_piece);
       if (on_device) fallback_pages.fetch_add(count, std::memory_order_relaxed);
     }
@@ -248,9 +248,10 @@ void PageStore::Impl::put_from(PageDevice& device, std::span<const std::uint64_t
       const std::span<const std::byte> block = staged.subspan(blocks[k].at, blocks[k].bytes);
       PageForm form{block.size() == bytes ? PageKind::kRaw : PageKind::kCompressed, blocks[k].bytes};
       const std::byte* data = block.data();
-      if (form.kind == PageKind::kCompressed && codec.is_same_filled_block(block, pages)) {
+      std::array<std::byte, kPageWordBytes> word;
+      if (form.kind == PageKind::kCompressed && restores_same_filled(block, bytes, word)) {
         form = {PageKind::kSameFilled, kPageWordBytes};
-        data = pages.data();
+        data = word.data();
       }
       return store(numbers[first + k], form, data, options.checksums ? checksums[k] : 0);
     };
@@ -310,7 +311,9 @@ std::uint64_t PageStore::get_many_to_device(std::span<const std::uint64_t> numbe
                                             std::span<Status> statuses, CUstream_st* stream) const {
   check_many(*impl_, numbers, statuses.size());
   const auto device = device_of_pages(numbers, d_pages, stream);
-  return device ? impl_->get_to(*device, numbers, static_cast<std::byte*>(d_pages), PageMemory::kDevice, statuses) : 0;
+  return device ? impl_->get_to(*device, numbers, static_cast<std::byte*>(d_pages), PageMemory::kDevice,
+                                statuses)
+                : 0;
 }
 
 }  // namespace hemstitch

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <lz4.h>
 
+#include <array>
 #include <cstring>
 #include <random>
 
@@ -12,6 +13,7 @@
 #include "hemstitch/pages.hpp"
 #include "mixed_pages.hpp"
 #include "page_round_trip.hpp"
+#include "pages/page_codec.hpp"
 #include "shapes.hpp"
 #include "threads.hpp"
 
@@ -153,6 +155,39 @@ TEST(PageBatch, ADamagedPageIsItsOwnError) {
       EXPECT_EQ(std::memcmp(restored.data() + i * 4096, inputs[i], 4096), 0);
     }
   }
+}
+
+// Blocks of same-filled pages and of pages that are almost so, valid, changed and cut: the decoder says what they are.
+TEST(PageBatch, ABlockShowsASameFilledPage) {
+  std::mt19937 random(1);
+  std::size_t same = 0, other = 0;
+  for (int trial = 0; trial < 40000; ++trial) {
+    const std::uint32_t page_bytes = trial % 100 == 0 ? kMaxPageBytes : kMinPageBytes;
+    Bytes page(page_bytes);
+    const std::size_t period = std::size_t{1} << random() % 5;  // 16: of two words
+    for (std::size_t i = 0; i < page_bytes; ++i)
+      page[i] = i < period ? static_cast<std::byte>(random() % 3) : page[i - period];
+    if (random() % 4 == 0) page[random() % page_bytes] ^= std::byte{1};
+    Bytes block(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(page_bytes))));
+    block.resize(static_cast<std::size_t>(LZ4_compress_fast(
+        reinterpret_cast<const char*>(page.data()), reinterpret_cast<char*>(block.data()),
+        static_cast<int>(page_bytes), static_cast<int>(block.size()), 1 + static_cast<int>(random() % 9))));
+    if (random() % 2 == 0) block[random() % block.size()] ^= static_cast<std::byte>(1 << random() % 8);
+    if (random() % 8 == 0) block.resize(random() % block.size());
+    Bytes restored(page_bytes);
+    const bool expected =
+        PageCodec(page_bytes, 1).restore(PageKind::kCompressed, block, restored) == Status::kOk &&
+        same_filled(restored);
+    std::array<std::byte, kPageWordBytes> word{};
+    GuardedBuffer guarded(block);
+    ASSERT_EQ(restores_same_filled(guarded.bytes(), page_bytes, word), expected) << trial;
+    if (expected) {
+      ASSERT_EQ(std::memcmp(word.data(), restored.data(), word.size()), 0) << trial;
+    }
+    ++(expected ? same : other);
+  }
+  EXPECT_GT(same, 5000U);
+  EXPECT_GT(other, 5000U);
 }
 
 // Names of backends stay for the process, so each has its own.
