@@ -162,8 +162,8 @@ struct PageStoreStatistics {
 //
 // Thread safety: any number of threads may use it at once. A page is put, replaced and read as a whole: a
 // read during a replacement returns the old page or the new one. A read waits for other threads only while
-// one page is copied, never while pages are compressed, moved or written to a file. get() takes no memory
-// from the heap.
+// one page is copied, never while pages are compressed, moved or written to a file. A page that is replaced
+// in a full store waits until the reads of it that have begun are done. get() takes no memory from the heap.
 //
 // Memory. Pages are in slots of one or two hundred sizes. A thread of the store moves pages together when
 // slots become free, and returns memory to the system. Within a second of the last change, the free slots of

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -27,8 +28,11 @@ void fill_page(std::span<const std::byte> word, std::span<std::byte> page) {
     std::memset(page.data(), 0, page.size());
     return;
   }
-  for (std::size_t at = 0; at < page.size(); at += sizeof value)
-    std::memcpy(page.data() + at, &value, sizeof value);
+  std::array<std::uint64_t, 8> words;
+  words.fill(value);
+  static_assert(kMinPageBytes % sizeof words == 0);
+  for (std::size_t at = 0; at < page.size(); at += sizeof words)
+    std::memcpy(page.data() + at, words.data(), sizeof words);
 }
 
 namespace {

@@ -32,7 +32,7 @@ namespace {
 constexpr std::uint32_t kSkippableMagic = 0x184D2A5C;
 constexpr std::string_view kName = "hemspage";
 constexpr std::uint32_t kVersion = 1;
-constexpr std::size_t kFrameHeaderBytes = 8, kIndexHeaderBytes = 24, kRunBytes = 16;
+constexpr std::size_t kFrameHeaderBytes = 8, kIndexHeaderBytes = 24, kIndexRunBytes = 16;
 // An LZ4 block restores to at most 255 times its size, so a file that claims more is wrong.
 constexpr std::uint64_t kMostGrowth = 255;
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
@@ -128,7 +128,7 @@ Index read_index(InputFile& file, const PageStoreOptions& options) {
   const auto run_count = load_le64(index.data() + 16);
   const std::uint64_t rest_bytes =
       index_bytes - std::min<std::uint64_t>(index_bytes, kIndexHeaderBytes + kChecksumBytes);
-  if (rest_bytes > file.bytes() || run_count > rest_bytes / kRunBytes)
+  if (rest_bytes > file.bytes() || run_count > rest_bytes / kIndexRunBytes)
     file.damaged("its number of runs is impossible");
 
   std::vector<std::byte> rest(rest_bytes + kChecksumBytes);
@@ -146,7 +146,7 @@ Index read_index(InputFile& file, const PageStoreOptions& options) {
   const std::uint64_t most_pages = file.bytes() * kMostGrowth / page_bytes;
   for (std::size_t i = 0; i < run_count; ++i) {
     Run& run = runs[i];
-    run = {load_le64(rest.data() + i * kRunBytes), load_le64(rest.data() + i * kRunBytes + 8)};
+    run = {load_le64(rest.data() + i * kIndexRunBytes), load_le64(rest.data() + i * kIndexRunBytes + 8)};
     const bool ascends = i == 0 || run.first > runs[i - 1].first + (runs[i - 1].count - 1);
     if (run.count == 0 || run.count - 1 > UINT64_MAX - run.first || !ascends)
       file.damaged("its runs of pages are impossible");
@@ -164,10 +164,10 @@ Index read_index(InputFile& file, const PageStoreOptions& options) {
     throw Error(Status::kMemoryLimit, fmt::format("'{}' has {} pages; the budget is {} bytes", file.path(),
                                                   pages, options.budget_bytes));
   const std::uint64_t pieces = piece_count(pages, page_bytes);
-  if (rest_bytes != run_count * kRunBytes + pieces * kChecksumBytes)
+  if (rest_bytes != run_count * kIndexRunBytes + pieces * kChecksumBytes)
     file.damaged("its number of checksums is impossible");
   for (std::uint64_t i = 0; i < pieces; ++i)
-    told.piece_checksums.push_back(load_le32(rest.data() + run_count * kRunBytes + i * kChecksumBytes));
+    told.piece_checksums.push_back(load_le32(rest.data() + run_count * kIndexRunBytes + i * kChecksumBytes));
   return told;
 }
 
@@ -176,7 +176,7 @@ Index read_index(InputFile& file, const PageStoreOptions& options) {
 void PageStore::save(const std::string& path) const {
   const std::vector<std::uint64_t> pages = numbers();
   const std::vector<Run> runs = runs_of(pages);
-  const std::uint64_t index_bytes = kIndexHeaderBytes + runs.size() * kRunBytes +
+  const std::uint64_t index_bytes = kIndexHeaderBytes + runs.size() * kIndexRunBytes +
                                     piece_count(pages.size(), page_bytes()) * kChecksumBytes + kChecksumBytes;
   if (index_bytes > UINT32_MAX)
     throw Error(Status::kUnsupportedFeature,

@@ -23,7 +23,6 @@ constexpr auto kPause = 50ms;
 constexpr double kBusyFreeShare = 0.05;
 
 constexpr std::uint32_t kPrefetchBytes = 4096;
-constexpr std::size_t kLineBytes = 64;
 
 constexpr std::uint64_t kMostFlatPages = std::uint64_t{1} << 32;
 
@@ -154,20 +153,27 @@ Status PageStore::Impl::store(std::uint64_t number, const PageForm& form, const 
   const std::uint32_t needed = header_bytes() + form.bytes;
   const std::uint64_t tag = flat ? 0 : HashedPageTable::tag_of(hash_of(number));
   Shard& shard = shard_of(number);
-  // Into the place of the page that is replaced; with `any_class` also where that is larger than it need be.
+  // Into the place of the page that is replaced; with `any_class` also where that is larger than it need be, and
+  // after its reader, if it has one.
   const auto put_in_place = [&](bool any_class) {
-    const std::scoped_lock lock(shard.mutex);
-    const PageRef old = find(shard, number);
-    if (!old.is_page()) return false;
-    if (any_class ? slots->slot_bytes(old.slot()) < needed : !slots->fits_class(old.slot(), needed))
-      return false;
-    const PageRef made(old.slot(), form.kind, form.bytes, tag);
-    write_slot(old.slot(), number, checksum, data, form.bytes);
-    replace(shard, number, made);
-    count(shard, old, -1);
-    count(shard, made, 1);
-    ++shard.counts.puts;
-    return true;
+    for (;; std::this_thread::yield()) {
+      const std::scoped_lock lock(shard.mutex);
+      const PageRef old = find(shard, number);
+      if (!old.is_page()) return false;
+      if (any_class ? slots->slot_bytes(old.slot()) < needed : !slots->fits_class(old.slot(), needed))
+        return false;
+      if (shard.readers.has(old.slot())) {
+        if (any_class) continue;
+        return false;
+      }
+      const PageRef made(old.slot(), form.kind, form.bytes, tag);
+      write_slot(old.slot(), number, checksum, data, form.bytes);
+      replace(shard, number, made);
+      count(shard, old, -1);
+      count(shard, made, 1);
+      ++shard.counts.puts;
+      return true;
+    }
   };
   const auto refuse = [&](Status status) {
     const std::scoped_lock lock(shard.mutex);
@@ -197,12 +203,14 @@ Status PageStore::Impl::store(std::uint64_t number, const PageForm& form, const 
   write_slot(*slot, number, checksum, data, form.bytes);
   const PageRef made(*slot, form.kind, form.bytes, tag);
   PageRef old;
+  bool is_left = false;
   status = Status::kOk;
   {
     const std::scoped_lock lock(shard.mutex);
     old = find(shard, number);
     if (old.is_page()) {
       replace(shard, number, made);
+      is_left = shard.readers.leave(old.slot());
       count(shard, old, -1);
     } else if (flat) {
       if (flat->make_room(number))
@@ -225,10 +233,7 @@ Status PageStore::Impl::store(std::uint64_t number, const PageForm& form, const 
     slots->give_back(*slot);
     return refuse(status);
   }
-  if (old.is_page()) {
-    slots->give_back(old.slot());
-    note_change();
-  }
+  if (old.is_page() && !is_left) give_back(old.slot());
   return Status::kOk;
 }
 
@@ -270,6 +275,8 @@ Status PageStore::Impl::get(std::uint64_t number, std::span<std::byte> page, boo
   Shard& shard = shard_of(number);
   PageRef ref;
   std::uint32_t checksum = 0;
+  const std::byte* bytes = kept.data();
+  SlotReaders::Entry* reader = nullptr;
   {
     const std::scoped_lock lock(shard.mutex);
     ref = find(shard, number);
@@ -277,10 +284,16 @@ Status PageStore::Impl::get(std::uint64_t number, std::span<std::byte> page, boo
     if (counted == Counted::kYes) ++(found ? shard.counts.gets : shard.counts.misses);
     if (!found) return Status::kOk;
     checksum = checksum_in(ref.slot());
-    std::memcpy(kept.data(), data_of(ref.slot()), ref.bytes());
+    if (ref.kind() != PageKind::kSameFilled) reader = shard.readers.begin(ref.slot());
+    if (reader != nullptr)
+      bytes = data_of(ref.slot());
+    else
+      std::memcpy(kept.data(), data_of(ref.slot()), ref.bytes());
   }
+  if (reader != nullptr) prefetch_lines(bytes, std::min(ref.bytes(), kPrefetchBytes));
   prefetch(ahead);
-  Status status = codec.restore(ref.kind(), std::span(kept).first(ref.bytes()), page);
+  Status status = codec.restore(ref.kind(), std::span(bytes, ref.bytes()), page);
+  if (reader != nullptr && SlotReaders::end(*reader)) give_back(ref.slot());
   if (status == Status::kOk && options.checksums && checksum_of_page(page) != checksum)
     status = Status::kBlockChecksumMismatch;
   if (status != Status::kOk) note_damage(number);
@@ -296,16 +309,17 @@ Status PageStore::Impl::get_one(std::uint64_t number, std::span<std::byte> page,
 bool PageStore::Impl::discard(std::uint64_t number) {
   Shard& shard = shard_of(number);
   PageRef old;
+  bool is_left = false;
   {
     const std::scoped_lock lock(shard.mutex);
     old = find(shard, number);
     if (!old.is_page()) return false;
     remove(shard, number);
+    is_left = shard.readers.leave(old.slot());
     count(shard, old, -1);
     ++shard.counts.discards;
   }
-  slots->give_back(old.slot());
-  note_change();
+  if (!is_left) give_back(old.slot());
   return true;
 }
 
@@ -363,6 +377,7 @@ bool PageStore::Impl::move(SlotPlace from) {
   const std::uint64_t number = number_in(from);
   if (flat && number >= flat->page_count()) return false;
   Shard& shard = shard_of(number);
+  bool is_left = false;
   {
     const std::scoped_lock lock(shard.mutex);
     const PageRef ref = find(shard, number);
@@ -371,8 +386,9 @@ bool PageStore::Impl::move(SlotPlace from) {
     if (!to) return false;
     write_slot(*to, number, checksum_in(from), data_of(from), ref.bytes());
     replace(shard, number, ref.moved_to(*to));
+    is_left = shard.readers.leave(from);
   }
-  slots->give_back(from);
+  if (!is_left) slots->give_back(from);
   moved_pages.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
@@ -385,6 +401,11 @@ std::uint64_t PageStore::Impl::compact(double least_free_share) {
 bool PageStore::Impl::squeeze() {
   const std::scoped_lock lock(compaction_mutex);
   return slots->squeeze(*this);
+}
+
+void PageStore::Impl::give_back(SlotPlace slot) {
+  slots->give_back(slot);
+  note_change();
 }
 
 void PageStore::Impl::note_change() {

@@ -1,8 +1,10 @@
 // The inside of a PageStore: shards of numbers, the slots that they share, and the thread that compacts.
 //
 // A page's slot holds its number, its checksum if requested, and the kept bytes. The table of the number's
-// shard holds the place of the slot. Under a shard's mutex, a page is looked up and its bytes are copied,
-// nothing else, so others wait no longer than that. Compressing and restoring work on the thread's own stack.
+// shard holds the place of the slot. Under a shard's mutex, a page is looked up, and its bytes are copied if
+// they must be, nothing else, so others wait no longer than that. Pages are compressed on the thread's own
+// stack. A get restores a page straight from its slot, without the mutex: the slot is in the shard's list of
+// slots that are being read (slot_readers.hpp).
 //
 // Order of locks: a shard's, then that of a slot size, then that of the units. Compaction holds the lock of a
 // slot size only while it takes or frees slots. It leaves alone a slot that is in no table, because it is
@@ -26,6 +28,7 @@
 #include "pages/page_codec.hpp"
 #include "pages/page_table.hpp"
 #include "pages/slot_memory.hpp"
+#include "pages/slot_readers.hpp"
 
 namespace hemstitch {
 
@@ -85,11 +88,13 @@ struct [[gnu::visibility("hidden")]] PageStore::Impl : SlotMemory::Mover {
   std::uint64_t compact(double least_free_share);
   bool squeeze();
   void run_compaction();
-  // Call it after slots became free.
+  // Frees a slot that is in no table and that nobody reads, and tells the compaction.
+  void give_back(SlotPlace slot);
   void note_change();
 
   struct alignas(64) Shard {
     std::mutex mutex;  // guards what follows
+    SlotReaders readers;
     std::optional<HashedPageTable> table;
     PageStoreStatistics counts;  // counts of pages and calls
   };

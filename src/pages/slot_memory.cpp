@@ -89,11 +89,7 @@ std::byte* SlotMemory::at(SlotPlace slot) const {
   return memory_of(slot.slab) + std::size_t{slot.index} * class_bytes_[class_of_slab(slot.slab)];
 }
 
-void SlotMemory::prefetch(SlotPlace slot, std::uint32_t bytes) const {
-  constexpr std::uint32_t kLineBytes = 64;
-  const std::byte* const begin = at(slot);
-  for (std::uint32_t line = 0; line < bytes; line += kLineBytes) __builtin_prefetch(begin + line);
-}
+void SlotMemory::prefetch(SlotPlace slot, std::uint32_t bytes) const { prefetch_lines(at(slot), bytes); }
 
 std::uint32_t SlotMemory::slot_bytes(SlotPlace slot) const { return class_bytes_[class_of_slab(slot.slab)]; }
 

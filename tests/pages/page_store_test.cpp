@@ -440,6 +440,89 @@ TEST(PageStore, CompactionLeavesSlotsThatAreInNoTable) {
   EXPECT_TRUE(store.move(store.find(store.shard_of(1), 1).slot()));
 }
 
+// A reader restores a page from its slot without a lock. Whatever happens to the page meanwhile, the slot stays as it is, and then
+// it is the reader's to give back.
+TEST(PageStore, ASlotThatIsReadIsLeftToItsReader) {
+  const Bytes raw = random_bytes(4096), other = random_bytes(4096, 2), words = wordy_bytes(4096);
+  for (const std::string what : {"replaced", "replaced by another size", "discarded", "moved"}) {
+    PageStore::Impl store({.batch = on_cpu()});
+    ASSERT_EQ(store.put_one(1, raw), Status::kOk);
+    PageStore::Impl::Shard& shard = store.shard_of(1);
+    const SlotPlace slot = store.find(shard, 1).slot();
+    SlotReaders::Entry* const reader = shard.readers.begin(slot);
+    ASSERT_NE(reader, nullptr);
+    if (what == "replaced")
+      ASSERT_EQ(store.put_one(1, other), Status::kOk);
+    else if (what == "replaced by another size")
+      ASSERT_EQ(store.put_one(1, words), Status::kOk);
+    else if (what == "discarded")
+      ASSERT_TRUE(store.discard(1));
+    else
+      ASSERT_TRUE(store.move(slot));
+    for (std::uint64_t number = 100; number < 150; ++number)
+      ASSERT_EQ(store.put_one(number, other), Status::kOk);
+    store.compact(0);
+    EXPECT_TRUE(std::equal(raw.begin(), raw.end(), store.data_of(slot))) << what;
+    EXPECT_TRUE(SlotReaders::end(*reader)) << what;
+    store.give_back(slot);
+    // Now it is free: all slots of its size are taken until it comes.
+    bool is_free = false;
+    for (int i = 0; i < 100 && !is_free; ++i)
+      is_free = store.slots->take(store.header_bytes() + 4096) == slot;
+    EXPECT_TRUE(is_free) << what;
+  }
+}
+
+TEST(PageStore, AGetCopiesAPageThatItCannotReadInPlace) {
+  PageStore::Impl store({.page_count = 8, .batch = on_cpu()});
+  std::vector<SlotReaders::Entry*> readers;
+  Bytes page(4096);
+  bool found = false;
+  for (std::uint64_t number = 0; number < 8; ++number) {  // all in one shard
+    ASSERT_EQ(store.put_one(number, random_bytes(4096, static_cast<std::uint32_t>(number))), Status::kOk);
+    PageStore::Impl::Shard& shard = store.shard_of(number);
+    const SlotPlace slot = store.find(shard, number).slot();
+    SlotReaders::Entry* const reader = shard.readers.begin(slot);
+    EXPECT_EQ(shard.readers.has(slot), reader != nullptr);
+    if (reader != nullptr) {
+      readers.push_back(reader);
+      EXPECT_EQ(shard.readers.begin(slot), nullptr);  // read already
+    }
+    ASSERT_EQ(store.get_one(number, page, found), Status::kOk);
+    EXPECT_TRUE(found && page == random_bytes(4096, static_cast<std::uint32_t>(number))) << number;
+  }
+  EXPECT_GE(readers.size(), 1U);
+  EXPECT_LT(readers.size(), 8U);
+  for (SlotReaders::Entry* const reader : readers) EXPECT_FALSE(SlotReaders::end(*reader));
+}
+
+// There is room for the page in its own slot alone, and that is being read: the writer waits for the reader.
+TEST_WITH_THREADS(PageStore, AFullStoreReplacesAPageThatIsRead) {
+  PageStore::Impl store({.budget_bytes = 1 << 20, .batch = on_cpu()});
+  const Bytes raw = random_bytes(4096), other = random_bytes(4096, 2);
+  std::uint64_t count = 0;
+  while (store.put_one(count, raw) == Status::kOk) ++count;
+  ASSERT_GT(count, 100U);
+  PageStore::Impl::Shard& shard = store.shard_of(7);
+  const SlotPlace slot = store.find(shard, 7).slot();
+  SlotReaders::Entry* const reader = shard.readers.begin(slot);
+  ASSERT_NE(reader, nullptr);
+  std::atomic<bool> is_put = false;
+  std::thread writer([&] {
+    EXPECT_EQ(store.put_one(7, other), Status::kOk);
+    is_put = true;
+  });
+  std::this_thread::sleep_for(20ms);
+  EXPECT_FALSE(is_put);
+  EXPECT_TRUE(std::equal(raw.begin(), raw.end(), store.data_of(slot)));
+  EXPECT_FALSE(SlotReaders::end(*reader));
+  writer.join();
+  Bytes page(4096);
+  bool found = false;
+  EXPECT_EQ(store.get_one(7, page, found), Status::kOk);
+  EXPECT_TRUE(found && page == other);
+}
+
 TEST(PageStore, DamageInMemoryIsFoundByChecksums) {
   PageStore::Impl store({.checksums = true, .batch = on_cpu()});
   const Bytes raw = random_bytes(4096), words = wordy_bytes(4096);

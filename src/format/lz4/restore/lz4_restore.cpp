@@ -1,6 +1,7 @@
 #include "format/lz4/restore/lz4_restore.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -49,30 +50,58 @@ template <std::size_t kBytes>
   } while (to < end);
 }
 
+// From this offset on, 8 bytes at a time are copied correctly: all 8 are there before the first is written.
+constexpr std::size_t kLeastFarOffset = 8;
+
+// By a period's bytes: the factor that repeats it over a word.
+constexpr std::array<std::uint64_t, kLeastFarOffset> kRepeat = [] {
+  std::array<std::uint64_t, kLeastFarOffset> factors{};
+  for (std::size_t bytes = 1; bytes < factors.size(); ++bytes)
+    for (std::size_t at = 0; at < 8; at += bytes) factors[bytes] |= std::uint64_t{1} << 8 * at;
+  return factors;
+}();
+
+// kLz4LongestInToken bytes, for a match whose length fits its token.
+[[gnu::always_inline]] inline void copy_short_match(std::byte* to, std::size_t far_offset) {
+  copy<8>(to, to - far_offset);
+  copy<8>(to + 8, to - far_offset + 8);
+  copy<2>(to + 16, to - far_offset + 16);
+}
+
 // Like copy_literals(), but from content that was just restored: with a short offset, the bytes repeat with
 // that period.
 [[gnu::always_inline]] inline void copy_match(std::byte* to, std::size_t offset, std::size_t length) {
-  constexpr std::size_t kHalf = kStrideBytes / 2;
   const std::byte* from = to - offset;
   std::byte* const end = to + length;
-  if (offset >= kHalf) {
+  if (offset >= kStrideBytes / 2) {
     do {
-      copy<kHalf>(to, from);
-      copy<kHalf>(to + kHalf, from + kHalf);
+      copy<16>(to, from);
+      copy<16>(to + 16, from + 16);
       to += kStrideBytes;
       from += kStrideBytes;
     } while (to < end);
     return;
   }
-  std::byte period[kHalf];
-  if (offset == 1) {
-    std::memset(period, static_cast<int>(*from), kHalf);
-  } else {
-    for (std::size_t i = 0; i < kHalf; ++i) to[i] = from[i];
-    std::memcpy(period, to, kHalf);
+  if (offset >= kLeastFarOffset) {
+    do {
+      copy<8>(to, from);
+      copy<8>(to + 8, from + 8);
+      to += 16;
+      from += 16;
+    } while (to < end);
+    return;
   }
-  const std::size_t whole_periods = kHalf - kHalf % offset;
-  for (; to < end; to += whole_periods) std::memcpy(to, period, kHalf);
+  // The period is repeated in a register, so that no byte waits for one that was just written.
+  std::uint64_t word = 0;
+  std::memcpy(&word, from, sizeof word);
+  word &= (std::uint64_t{1} << 8 * offset) - 1;
+  word *= kRepeat[offset];
+  const std::size_t step = sizeof word - sizeof word % offset;
+  do {
+    std::memcpy(to, &word, sizeof word);
+    std::memcpy(to + step, &word, sizeof word);
+    to += 2 * step;
+  } while (to < end);
 }
 
 class Decoder {
@@ -139,10 +168,8 @@ class Decoder {
       std::size_t length = token & kLz4NibbleMax;
       if (length != kLz4NibbleMax) [[likely]] {
         length += kLz4MinMatchBytes;
-        if (offset >= 8 && offset <= between(lowest, out)) [[likely]] {
-          copy<8>(out, out - offset);
-          copy<8>(out + 8, out - offset + 8);
-          copy<2>(out + 16, out - offset + 16);
+        if (offset >= kLeastFarOffset && offset <= between(lowest, out)) [[likely]] {
+          copy_short_match(out, offset);
           out += length;
           continue;
         }
@@ -170,8 +197,14 @@ class Decoder {
       return DecodedBlock{Status::kCorruptBlock, 0};
     if (literals > between(in_, in_end_)) return DecodedBlock{Status::kCorruptBlock, 0};
     if (literals > between(out_, out_end_)) return DecodedBlock{Status::kOutputTooSmall, 0};
-    out_ = std::copy_n(in_, literals, out_);
+    // The last sequences of a page are a noticeable part of it, so they too are copied at fixed sizes if there is room.
+    if (literals <= kShortLiteralBytes && between(in_, in_end_) >= kShortLiteralBytes &&
+        between(out_, out_end_) >= kShortLiteralBytes)
+      copy<kShortLiteralBytes>(out_, in_);
+    else
+      std::copy_n(in_, literals, out_);
     in_ += literals;
+    out_ += literals;
     if (in_ == in_end_) return DecodedBlock{Status::kOk, between(out_begin_, out_)};
 
     if (between(in_, in_end_) < kLz4OffsetBytes) return DecodedBlock{Status::kCorruptBlock, 0};
@@ -187,6 +220,11 @@ class Decoder {
       const auto before = history_.last(offset - written).first(std::min(length, offset - written));
       out_ = std::copy(before.begin(), before.end(), out_);
       length -= before.size();
+    } else if (offset >= kLeastFarOffset && length <= kLz4LongestInToken &&
+               between(out_, out_end_) >= kLz4LongestInToken) {
+      copy_short_match(out_, offset);
+      out_ += length;
+      return std::nullopt;
     }
     if (const std::size_t room = between(out_, out_end_); length >= kStrideBytes && room > kStrideBytes) {
       const std::size_t count = std::min(length, room - kStrideBytes);

@@ -2,7 +2,7 @@
 //
 // liblz4 would do, except that its version 1.9.4 accepts an offset of 0, which no encoder writes, and
 // restores zeros. To find such an offset, we would have to walk a block's tokens one by one, which takes 89%
-// of the time for restoring them. Our own decoder sees each offset anyway, and takes 1% longer than liblz4
+// of the time for restoring them. Our own decoder sees each offset anyway, and takes as long as liblz4
 // (docs/decisions/lz4-decode-cpu.md).
 //
 // Away from the ends of the block and of the output, sequences are copied in wide strides, which may write
