@@ -30,10 +30,10 @@ namespace {
 // The sizes of pieces of put_from(). The driver takes as long to begin a smaller one.
 constexpr std::size_t kMostPutBytes = std::size_t{4} << 20, kLeastPutBytes = std::size_t{1} << 20;
 // The same of get_to(), and how many there are at once, which bounds the memory that a call takes from the device.
-constexpr std::size_t kMostGetBytes = std::size_t{16} << 20, kLeastGetBytes = std::size_t{2} << 20;
-constexpr std::size_t kGetsAtOnce = 8;
+constexpr std::size_t kMostGetBytes = std::size_t{8} << 20, kLeastGetBytes = std::size_t{2} << 20;
+constexpr std::size_t kGetsAtOnce = 16;
 // What a thread copies out of slots before it asks for room in the staging memory. It fits into the processor's caches.
-constexpr std::size_t kRunBytes = std::size_t{64} << 10;
+constexpr std::size_t kRunBytes = std::size_t{128} << 10;
 
 // Calls body(first, count) for pieces of a call, if possible at least one for each thread.
 template <class Body>
@@ -153,6 +153,9 @@ class DeviceGet {
     if (piece.on_device) {
       const std::size_t begin = number % piece_runs_ * run_pages_;
       const std::size_t end = std::min(begin + run_pages_, piece.count);
+      // Further pages are prefetched as the ones before them are read.
+      for (std::size_t k = begin; k < std::min<std::size_t>(begin + PageStore::Impl::kPagesAhead, end); ++k)
+        store_.prefetch(numbers_[piece.first + k]);
       std::uint32_t used = 0;
       for (std::size_t k = begin; k < end; ++k) {
         const bool found = store_.read_kept(
