@@ -3,7 +3,7 @@
 //
 // Each file is repeated to TOTAL_MB (1024, so that a ring has many batches), in blocks of 64 KB, at levels 3
 // and 1 or those given; at the first level also in blocks of 4 MB. It compresses and restores one batch that
-// is already on the device (timestamps around every pass; the median of RUNS after one that warms up),
+// is already on the device (timestamps around every pass; the median of RUNS behind half a second of runs that warm up),
 // streams all of it through the engine's ring with a thread for each slot, and measures one block of 256 KB
 // from call to result. liblz4 verifies everything. Prints one JSON row on each line of standard output, as in
 // bench/results. Standard error has the times of passes, and for streams the times that batches took for

@@ -16,7 +16,7 @@
 //             sequences (written) 12 bytes for 3 bytes of input; exits (written, where sequences will stand) 4 bytes a byte of
 //             input, the window's in the lower half and the group's in the upper one; windows (written) 136 bytes for 1024 of input; sources (written) 4 bytes a byte of output; output (written)
 // Workgroup   256 invocations, 128 for enter, 64 for judge, 1 for chain: 4 KB for find_exits and sum, 4.1 KB for mark, 8 KB for
-//             join_exits and trace, 0.5 KB for enter
+//             join_exits, 8.0 KB for trace, 0.5 KB for enter
 // Nothing is read outside a block and its history or written outside its room: only listed blocks whose every sequence is right
 // are traced.
 //
