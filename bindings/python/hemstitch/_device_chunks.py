@@ -121,8 +121,11 @@ def empty(run, shape, dtype):
 
 
 def on_host(values):
-    """The numpy array of what a library's own reading gave, which may be in a device's memory: CuPy's arrays from zarr."""
-    return to_numpy(values) if is_on_device(values) else numpy.asarray(values)
+    """The numpy array of what a library's own reading gave, which may be in a device's memory: CuPy's arrays from zarr, in any order."""
+    if not is_on_device(values):
+        return numpy.asarray(values)
+    in_c_order = values.__cuda_array_interface__.get("strides") is None
+    return to_numpy(values if in_c_order else values.copy(order="C"))
 
 
 def uploaded(run, values):

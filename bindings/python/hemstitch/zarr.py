@@ -224,11 +224,11 @@ def read(array, selection=(), *, device="cuda", stream=None, threads=0):
     chunks of the codecs above, whether enable() was called or not. Everything else (shards, filters, other codecs, Zarr 2) the processor
     restores, and the result is uploaded."""
     number = _device.number_of(device)
+    axes = axes_of(selection, array.shape)
     if number is None:
-        return _device_chunks.on_host(array[selection])
+        return _on_host(array, selection, axes)
     run = _device_batch.Run(number, _device.stream_number(stream))
     metadata = array.metadata
-    axes = axes_of(selection, array.shape)
     if metadata.zarr_format == 3 and axes and _fills_missing(array) and _is_regular(metadata.chunk_grid):
         stored = _stored_chunks(metadata.codecs, array.chunks, array.dtype, array.fill_value, None)
         if stored:
@@ -237,7 +237,15 @@ def read(array, selection=(), *, device="cuda", stream=None, threads=0):
                 places = _device_chunks.places_of(axes, array.chunks, lambda numbers: array.store_path / metadata.encode_chunk_key(numbers))
                 sync(_restore_to_device(run, stored, places, result.address, [len(axis.indices) for axis in axes], threads))
             return result
-    return _device_chunks.uploaded(run, array[selection])
+    return _device_chunks.uploaded(run, _on_host(array, selection, axes))
+
+
+def _on_host(array, selection, axes):
+    """The numpy array of array[selection]. With enable_gpu(), zarr restores to a device, but fails there for Zarr 2 and for big-endian data,
+    so it is asked to stay on the host. Shards it restores only where its settings say."""
+    if axes and array.shards is None:
+        return numpy.asarray(array.get_orthogonal_selection(selection, prototype=_host_prototype))
+    return _device_chunks.on_host(array[selection])
 
 
 def _fills_missing(array):
