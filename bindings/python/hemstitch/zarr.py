@@ -241,9 +241,9 @@ def read(array, selection=(), *, device="cuda", stream=None, threads=0):
 
 
 def _on_host(array, selection, axes):
-    """The numpy array of array[selection]. With enable_gpu(), zarr restores to a device, but fails there for Zarr 2 and for big-endian data,
-    so it is asked to stay on the host. Shards it restores only where its settings say."""
-    if axes and array.shards is None:
+    """The numpy array of array[selection]. With enable_gpu(), zarr restores to a device, but fails there for big-endian data, so it is asked to
+    stay on the host. Shards and Zarr 2 it restores only where its settings say."""
+    if axes and array.metadata.zarr_format == 3 and array.shards is None:
         return numpy.asarray(array.get_orthogonal_selection(selection, prototype=_host_prototype))
     return _device_chunks.on_host(array[selection])
 
