@@ -78,7 +78,7 @@ typedef struct hemstitch_page_store_options {
   uint64_t budget_bytes;                     /* limit of the store's memory; 0: none */
   int32_t checksums;                         /* 1: each page has a checksum, verified when it is read */
   int32_t lock_memory;                       /* 1: keep pages out of swap */
-  int32_t prefault;                          /* 1: take the whole budget from the system at once */
+  int32_t prefault;                          /* 1: take the whole budget from the system at once, in huge pages if possible */
   const hemstitch_page_batch_options* batch; /* how pages are compressed; NULL: the defaults */
 } hemstitch_page_store_options;
 

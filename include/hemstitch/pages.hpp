@@ -135,8 +135,8 @@ struct PageStoreOptions {
   bool checksums = false;
   // Keeps pages out of swap (mlock(2)). The system may refuse this: kOutOfMemory.
   bool lock_memory = false;
-  // Takes the whole budget from the system at once; it must be set. put() then never waits for memory, and no
-  // memory goes back to the system.
+  // Takes the whole budget from the system at once, in huge pages where the system has them; the budget must be
+  // set. put() then never waits for memory, and no memory goes back to the system.
   bool prefault = false;
   PageBatchOptions batch = {};  // page_bytes, level, and the backend of put_many() and get_many()
 };
