@@ -73,12 +73,12 @@ HEMSTITCH_API hemstitch_status hemstitch_page_batch_restore(hemstitch_page_batch
 
 /* Zeros and NULLs are the defaults, and so is a NULL pointer to the options. */
 typedef struct hemstitch_page_store_options {
-  size_t size;                               /* sizeof(hemstitch_page_store_options) */
-  uint64_t page_count;                       /* page numbers are below it; 0: any number */
-  uint64_t budget_bytes;                     /* limit of the store's memory; 0: none */
-  int32_t checksums;                         /* 1: each page has a checksum, verified when it is read */
-  int32_t lock_memory;                       /* 1: keep pages out of swap */
-  int32_t prefault;                          /* 1: take the whole budget from the system at once, in huge pages if possible */
+  size_t size;           /* sizeof(hemstitch_page_store_options) */
+  uint64_t page_count;   /* page numbers are below it; 0: any number */
+  uint64_t budget_bytes; /* limit of the store's memory; 0: none */
+  int32_t checksums;     /* 1: each page has a checksum, verified when it is read */
+  int32_t lock_memory;   /* 1: keep pages out of swap */
+  int32_t prefault;      /* 1: take the whole budget from the system at once, in huge pages if possible */
   const hemstitch_page_batch_options* batch; /* how pages are compressed; NULL: the defaults */
 } hemstitch_page_store_options;
 

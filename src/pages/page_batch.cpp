@@ -1,4 +1,4 @@
-// Batches of pages: the processor's in runs of a few pages, a device's in pieces that travel side by side.
+// Batches of pages. The processor takes them in runs of a few pages; a device takes pieces, several at once.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,10 +20,10 @@
 namespace hemstitch {
 namespace {
 
-// The least that a device is given at once. Of half as many pages, kernels take as long.
+// The smallest piece for a device. Its kernels take as long for half as many pages.
 constexpr std::size_t kPiecePages = 512;
 
-// After so many calls that failed a device is asked no more.
+// A device that failed in so many calls is not used again.
 constexpr unsigned kMostFailedCalls = 2;
 
 bool is_device_failure(Status status) { return status_family(status) == StatusFamily::kDevice; }
@@ -61,8 +61,8 @@ struct PageBatch::Impl {
             .pages = true};
   }
 
-  // Whose work a batch is. Before a device is started it has to pay for its start as well, in as much as has come already: pages that
-  // were only asked about count as well, since whoever asks works on them.
+  // The backend for a batch. A device that is not started yet must also make up for its start, by all pages that have come so far.
+  // Pages that a caller only asked about count too, since the caller works on them.
   const Backend& backend_for(std::uint64_t pages, Direction direction) {
     const BackendRegistry& registry = BackendRegistry::instance();
     if (fixed != nullptr) return *fixed;
@@ -84,7 +84,7 @@ struct PageBatch::Impl {
     }
   }
 
-  // An engine of the backend's for one batch; null where the processor does it, also after a start that failed.
+  // An engine of the chosen backend for one batch. Null if the processor is to do the work, also because the device did not start.
   std::unique_ptr<BlockEngine> engine_for(std::uint64_t pages, Direction direction, PageBatchReport& report) {
     const Backend& backend = backend_for(pages, direction);
     if (backend.name() == "cpu") return nullptr;
@@ -116,7 +116,7 @@ struct PageBatch::Impl {
   void in_pieces(BlockEngine& engine, std::size_t pages, const Work& work) {
     const std::size_t in_flight = std::max(1U, engine.preferred_batches_in_flight(threads));
     const std::size_t most = std::max<std::size_t>(1, engine.preferred_batch_bytes() / options.page_bytes);
-    // The first piece goes up, and the last one comes down, while the others wait. So there are two for each place.
+    // No other piece is worked on while the first goes up and the last comes down, so pieces are small: two for each place.
     const std::size_t places = in_flight == 1 ? 1 : 2 * in_flight;
     const std::size_t piece = std::min(most, std::max((pages + places - 1) / places, kPiecePages));
     const std::size_t pieces = (pages + piece - 1) / piece;
@@ -198,8 +198,8 @@ struct PageBatch::Impl {
     }
   }
 
-  // Compresses pages on a device. Same-filled ones go there too: the bus carries them anyway, since it takes what
-  // lies together in one copy, and to look for them first would make it wait. Their blocks tell them apart.
+  // Compresses pages on a device. Same-filled ones go there too: pages that lie together go up in one copy, and the bus
+  // would wait while the processor looks for them. Their blocks show which they are.
   void compress_there(BlockEngine& engine, std::span<const std::byte* const> pages, std::span<std::byte> kept,
                       std::span<KeptPage> entries, std::size_t first, std::size_t end,
                       PageBatchReport& report) {

@@ -3,8 +3,8 @@
 //   restore    blocks and arrays up, in two copies | LZ4 blocks restored to pages | checksums | results down, and pages of the host
 //   compress   arrays up | pages to one span | offsets, sizes, checksums down | the span's bytes down
 //
-// A lane does one of these at a time, on a stream of its own. The work of several lanes overlaps. They are kept with the device, with their
-// memory.
+// A lane does one of these at a time, on its own stream. The work of several lanes overlaps. Lanes and their memory belong to the
+// device, not to a store.
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
@@ -32,7 +32,7 @@ namespace {
 using cuda::check;
 using cuda::copy_async;
 
-// Kernels read whole words.
+// Kernels read whole words, also at the end.
 constexpr std::size_t kSlackBytes = 64;
 
 const cuda::DeviceFormat& lz4() { return *cuda::device_format(Format::kLz4); }
@@ -40,7 +40,7 @@ const cuda::DeviceFormat& lz4() { return *cuda::device_format(Format::kLz4); }
 template <class T>
 using Array = cuda::PinnedArrays::Array<T>;
 
-// What goes up, then what comes down, each in one copy.
+// First the arrays that go up, then those that come down; each group in one copy.
 struct RestoreArrays {
   RestoreArrays(cuda::PinnedArrays& arrays, std::size_t count)
       : blocks(arrays.take<const std::byte*>(count)),
@@ -83,7 +83,7 @@ struct CompressArrays {
   Array<std::byte> end;
 };
 
-// All between two arrays, the first of them included.
+// The bytes from the begin of one array to that of another.
 template <class From, class To>
 std::size_t bytes_between(const Array<From>& from, const Array<To>& to) {
   return static_cast<std::size_t>(reinterpret_cast<const std::byte*>(to.d) -
@@ -92,7 +92,7 @@ std::size_t bytes_between(const Array<From>& from, const Array<To>& to) {
 
 class CudaPageLane : public PageLane {
  public:
-  // Made with the device as the thread's current one.
+  // Call it while the device is the thread's current one.
   explicit CudaPageLane(cuda::Device& device)
       : device_(device),
         h_staging_(device.pinned()),
@@ -103,7 +103,7 @@ class CudaPageLane : public PageLane {
         d_pages_(device.memory()),
         h_pages_(device.pinned()) {}
 
-  // Whatever was begun, nothing is under way afterwards, and the lane may be used again.
+  // Waits for whatever was begun. The lane may be used again then.
   void settle() noexcept {
     cudaStreamSynchronize(stream_.get());
     restored_.reset();
@@ -235,7 +235,7 @@ class CudaPageLane : public PageLane {
   }
 
  private:
-  // The thread sleeps if that takes long: there may be more lanes than cores.
+  // If that takes long, the thread sleeps: there may be more lanes than cores.
   void wait() {
     done_.record(stream_.get());
     done_.await();
@@ -264,7 +264,7 @@ class CudaPageLane : public PageLane {
   std::uint32_t restored_page_bytes_ = 0;
   cuda::GrowingPinned h_staging_, h_arrays_;
   cuda::GrowingBuffer<std::byte> d_arrays_, d_staging_, d_scratch_;
-  // For pages in the host's memory, and for those of them in memory that is not pinned.
+  // For pages in host memory; the second for those in memory that is not pinned.
   cuda::GrowingBuffer<std::byte> d_pages_;
   cuda::GrowingPinned h_pages_;
   struct Landed {
@@ -275,7 +275,7 @@ class CudaPageLane : public PageLane {
   Landed landed_;  // pages that have to be copied to their places
 };
 
-// Those of a device that nobody has now.
+// The lanes of a device that are not in use.
 class IdleLanes {
  public:
   explicit IdleLanes(cuda::Device& device) : device_(device) { lanes_.reserve(kMostIdle); }

@@ -17,8 +17,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How long the compaction waits, so that what is freed together is moved together, and of how much it takes care while pages still
-// change; once nothing changes any more it moves whatever frees a slab.
+// How long the compaction waits, so that it moves together what is freed together. And the share of free slots from which on it
+// works while pages still change; once nothing changes any more, it frees whatever slab it can.
 constexpr auto kPause = 50ms;
 constexpr double kBusyFreeShare = 0.05;
 
@@ -93,7 +93,7 @@ void PageStore::Impl::check(std::uint64_t number, std::size_t bytes) const {
                 fmt::format("a page has {} bytes; the store has pages of {}", bytes, page_bytes()));
 }
 
-// Compaction may look at a slot that is being filled, and takes what it reads for a number that it then does not find.
+// The compaction may look at a slot that is being filled. It takes what it reads for a number, and then does not find that number.
 std::uint64_t PageStore::Impl::number_in(SlotPlace slot) const {
   std::byte* const at = slots->at(slot);
   if (number_bytes == sizeof(std::uint32_t))
@@ -153,8 +153,8 @@ Status PageStore::Impl::store(std::uint64_t number, const PageForm& form, const 
   const std::uint32_t needed = header_bytes() + form.bytes;
   const std::uint64_t tag = flat ? 0 : HashedPageTable::tag_of(hash_of(number));
   Shard& shard = shard_of(number);
-  // Into the place of the page that is replaced; with `any_class` also where that is larger than it need be, and
-  // after its reader, if it has one.
+  // Writes into the slot of the page that is replaced. With `any_class`, also if the slot is larger than needed; and if
+  // the slot is being read, waits for its reader.
   const auto put_in_place = [&](bool any_class) {
     for (;; std::this_thread::yield()) {
       const std::scoped_lock lock(shard.mutex);
@@ -187,7 +187,7 @@ Status PageStore::Impl::store(std::uint64_t number, const PageForm& form, const 
   try {
     slot = slots->take(needed);
     if (!slot) {
-      // The budget is reached: what is free in slabs may make room, brought together by size, or else into any size.
+      // The budget is reached. Free slots may make room: those of one size together, or else those of any size.
       compact(0);
       slot = slots->take(needed);
       while (!slot && squeeze()) slot = slots->take(needed);
@@ -248,7 +248,7 @@ Status PageStore::Impl::put(std::uint64_t number, std::span<const std::byte> pag
   return store(number, form, form.kind == PageKind::kRaw ? page.data() : room.data(), checksum_of_page(page));
 }
 
-// A small page does not ask for the stack of a large one.
+// Small pages need less stack than large ones.
 Status PageStore::Impl::put_one(std::uint64_t number, std::span<const std::byte> page) {
   return page.size() == kMinPageBytes ? put<kMinPageBytes>(number, page) : put<kMaxPageBytes>(number, page);
 }
@@ -269,7 +269,7 @@ template <std::uint32_t kBytes>
 Status PageStore::Impl::get(std::uint64_t number, std::span<std::byte> page, bool& found, Counted counted,
                             std::uint64_t ahead) {
   std::array<std::byte, kBytes> kept;
-  // Memory brings the page's lines near while the kept bytes are looked up and copied.
+  // The page's lines are prefetched while its kept bytes are looked up.
   for (std::size_t line = 0; line < kMinPageBytes; line += kLineBytes)
     __builtin_prefetch(page.data() + line, 1);
   Shard& shard = shard_of(number);
@@ -348,7 +348,7 @@ std::vector<std::uint64_t> PageStore::Impl::numbers_in(std::uint64_t first, std:
     }
     return found;
   }
-  // Whatever is less: numbers or pages.
+  // Looks up the numbers or walks over the pages, whichever are fewer.
   std::uint64_t pages = 0;
   for (Shard& shard : shards) {
     const std::scoped_lock lock(shard.mutex);
@@ -422,7 +422,7 @@ void PageStore::Impl::run_compaction() {
     sleeps.store(true);
     wake.wait(lock, [&] { return ends || changes.load() != seen; });
     sleeps.store(false);
-    // Busy: only what is worth it. Then, once nothing changes, all of it.
+    // While pages change, does only what is worth it; once nothing changes, everything.
     for (bool idle = false; !ends && !idle;) {
       seen = changes.load();
       wake.wait_for(lock, kPause, [&] { return ends; });
@@ -489,7 +489,7 @@ std::vector<std::uint64_t> PageStore::numbers_in(std::uint64_t first, std::uint6
 
 std::vector<std::uint64_t> PageStore::numbers() const {
   std::vector<std::uint64_t> found = impl_->numbers_in(0, std::numeric_limits<std::uint64_t>::max());
-  // The one number that a count of 64 bits does not reach.
+  // The last number, which a count of 64 bits does not reach.
   constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
   if (!impl_->flat && impl_->contains(kLast) && (found.empty() || found.back() != kLast))
     found.push_back(kLast);

@@ -92,7 +92,7 @@ std::uint64_t PageStore::get_many(std::span<const std::uint64_t> numbers, std::s
       if (const auto device = page_device(impl.options.batch.device))
         return impl.get_to(*device, numbers, pages.data(), PageMemory::kHost, wanted_statuses);
     } catch (const Error& error) {
-      // A device that does not start. The batch knows what to do without one.
+      // The device does not start. PageBatch does without it.
       if (error.status() != Status::kDeviceUnavailable) throw;
     }
   }
@@ -116,7 +116,7 @@ std::uint64_t PageStore::get_many(std::span<const std::uint64_t> numbers, std::s
     PageBuffer kept = impl.batch.make_buffer(std::min(kBatchPages, numbers.size()) * bytes);
     for (std::size_t first = 0; first < numbers.size(); first += kBatchPages) {
       const std::size_t count = std::min(kBatchPages, numbers.size() - first);
-      // Copied out of the slots, one behind the other, as threads come to them.
+      // Kept pages are copied out of their slots, in the order in which threads come to them.
       std::vector<KeptPage> entries(count);
       std::vector<std::byte*> outputs(count);
       std::vector<std::uint32_t> checksums(count);
