@@ -40,6 +40,7 @@ SlotMemory::SlotMemory(const Plan& plan, MemoryBudget& budget)
       budget_(budget),
       unit_bytes_(std::max(kMostSlabBytes, 8 * plan.page_bytes + kSystemPageBytes)),
       class_bytes_(sizes_of_slots(plan.page_bytes, plan.largest_slot_bytes)),
+      // NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers
       regions_(static_cast<Region**>(std::calloc(kMostRegions, sizeof(Region*))), std::free) {
   if (!regions_) throw std::bad_alloc();
   unit_bytes_ = round_up(unit_bytes_, kSystemPageBytes);

@@ -134,7 +134,7 @@ std::vector<std::uint64_t> every_other(std::size_t count) {
 void expect_round_trips(FakePageDevice& device, const PageStoreOptions& options, bool fails) {
   PageStore::Impl store(options);
   const std::uint32_t page_bytes = options.batch.page_bytes;
-  const Bytes pages = mixed_pages(page_bytes, page_bytes == 4096 ? 3000 : 400);
+  const Bytes pages = mixed_pages(page_bytes, page_bytes == 4096 ? 1200 : 300);
   const std::vector<std::uint64_t> numbers = every_other(pages.size() / page_bytes);
   store.put_from(device, numbers, pages.data(), {});
   // What is kept is what the processor would keep.
