@@ -28,8 +28,8 @@ class Event {
 
   cudaEvent_t get() const { return event_; }
   void record(cudaStream_t stream) { check(cudaEventRecord(event_, stream), "cudaEventRecord"); }
-  // For a batch that may be done in a moment: the host looks for it that long, and sleeps only then. To wake a thread takes as
-  // long as a device takes for a thousand pages.
+  // The host waits: it polls for a moment, then sleeps. For small batches, since waking a thread takes as long as a
+  // device takes for a thousand pages.
   void await() const {
     constexpr std::chrono::microseconds kMoment{100};
     const auto end = std::chrono::steady_clock::now() + kMoment;
