@@ -87,8 +87,8 @@ Staging stage_for_compression(std::span<const BlockTask> tasks, bool one_memory)
 }
 
 std::span<const std::byte> whole_input(std::span<const BlockTask> tasks) {
-  // Between blocks lie checksums, and stored blocks, which no engine restores; between pages, those that are
-  // same-filled. A bus transfers about five times as much as a core copies in the same time, so as many
+  // Between blocks lie checksums, and stored blocks, which no engine restores; between kept pages, those that are
+  // not compressed. A bus transfers about five times as much as a core copies in the same time, so as many
   // unused bytes again cost nothing.
   constexpr std::size_t kMostBetweenBytes = 4096;
   if (tasks.empty()) return {};

@@ -35,6 +35,19 @@ using cuda::copy_async;
 // Kernels read whole words, also at the end.
 constexpr std::size_t kSlackBytes = 64;
 
+// Of memory that CUDA does not know, the type is cudaMemoryTypeUnregistered.
+cudaPointerAttributes attributes_of(const void* memory) {
+  cudaPointerAttributes attributes{};
+  const cudaError_t error = cudaPointerGetAttributes(&attributes, memory);
+  if (error == cudaErrorInvalidValue) {
+    cudaGetLastError();  // it would be the next call's
+    attributes.type = cudaMemoryTypeUnregistered;
+  } else {
+    check(error, "cudaPointerGetAttributes");
+  }
+  return attributes;
+}
+
 const cuda::DeviceFormat& lz4() { return *cuda::device_format(Format::kLz4); }
 
 template <class T>
@@ -160,7 +173,8 @@ class CudaPageLane : public PageLane {
                                : bytes_between(arrays.restored_bytes, arrays.checksums),
                cudaMemcpyDeviceToHost, stream_.get());
     if (memory == PageMemory::kHost) {
-      std::byte* const h_pages = is_pinned(pages) ? pages : h_pages_.at_least(count * page_bytes);
+      const bool is_pinned = attributes_of(pages).type == cudaMemoryTypeHost;
+      std::byte* const h_pages = is_pinned ? pages : h_pages_.at_least(count * page_bytes);
       if (h_pages != pages) landed_ = {h_pages, pages, count * page_bytes};
       copy_async(h_pages, d_pages, count * page_bytes, cudaMemcpyDeviceToHost, stream_.get());
     }
@@ -239,12 +253,6 @@ class CudaPageLane : public PageLane {
   void wait() {
     done_.record(stream_.get());
     done_.await();
-  }
-
-  static bool is_pinned(const std::byte* pages) {
-    cudaPointerAttributes attributes{};
-    check(cudaPointerGetAttributes(&attributes, pages), "cudaPointerGetAttributes");
-    return attributes.type == cudaMemoryTypeHost;
   }
 
   template <class Of>
@@ -332,14 +340,7 @@ class CudaPageDevice : public PageDevice {
 }  // namespace
 
 std::unique_ptr<PageDevice> page_device_of(const void* d_pages, CUstream_st* stream) {
-  cudaPointerAttributes attributes{};
-  const cudaError_t error = cudaPointerGetAttributes(&attributes, d_pages);
-  if (error == cudaErrorInvalidValue) {
-    cudaGetLastError();  // it would be the next call's
-    attributes.type = cudaMemoryTypeUnregistered;
-  } else {
-    check(error, "cudaPointerGetAttributes");
-  }
+  const cudaPointerAttributes attributes = attributes_of(d_pages);
   if (attributes.type != cudaMemoryTypeDevice && attributes.type != cudaMemoryTypeManaged)
     throw Error(
         Status::kInvalidOption,

@@ -128,7 +128,6 @@ struct [[gnu::visibility("hidden")]] PageStore::Impl : SlotMemory::Mover {
   std::array<Shard, kShards> shards;
   std::uint32_t zeros_checksum = 0;  // of the page that stands for missing pages
   std::atomic<std::uint64_t> moved_pages = 0, fallback_pages = 0;
-  std::atomic<unsigned> failed_gets = 0;  // calls of get_to() in which the device failed
 
   std::mutex compaction_mutex;  // one compaction at a time
   std::mutex wake_mutex;        // guards `ends`

@@ -277,7 +277,6 @@ std::uint64_t PageStore::Impl::get_to(PageDevice& device, std::span<const std::u
   check_many(*this, numbers, wanted_statuses.size());
   Statuses statuses(numbers, wanted_statuses);
   const bool on_device = memory == PageMemory::kHost || device_works(*this, numbers.size());
-  const std::uint64_t fallback_before = fallback_pages.load(std::memory_order_relaxed);
   const std::size_t most = kGetsAtOnce * kMostGetBytes / page_bytes();
   std::uint64_t present = 0;
   for (std::size_t first = 0; first < numbers.size(); first += most) {
@@ -285,8 +284,6 @@ std::uint64_t PageStore::Impl::get_to(PageDevice& device, std::span<const std::u
     present +=
         DeviceGet(*this, device, on_device, part, pages + first * page_bytes(), memory).run(statuses, first);
   }
-  if (fallback_pages.load(std::memory_order_relaxed) != fallback_before)
-    failed_gets.fetch_add(1, std::memory_order_relaxed);
   statuses.throw_first();
   return present;
 }

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "core/options.hpp"
@@ -22,8 +24,6 @@ namespace {
 
 // From this many pages on, threads share the work of a call.
 constexpr std::size_t kParallelPages = 32;
-// After this many calls in which a device failed, get_many() leaves it to PageBatch whether to ask it again.
-constexpr unsigned kMostFailedGets = 2;
 // So many pages are compressed or restored as one batch, which bounds the memory of a call.
 constexpr std::size_t kBatchPages = 16384;
 
@@ -87,15 +87,14 @@ std::uint64_t PageStore::get_many(std::span<const std::uint64_t> numbers, std::s
   const std::uint32_t bytes = impl.page_bytes();
   const auto page = [&](std::size_t i) { return pages.subspan(i * bytes, bytes); };
   const std::string backend = impl.batch.backend_for(Direction::kRestore, numbers.size());
-  if (backend == "cuda" && impl.failed_gets.load(std::memory_order_relaxed) < kMostFailedGets) {
-    try {
-      if (const auto device = page_device(impl.options.batch.device))
-        return impl.get_to(*device, numbers, pages.data(), PageMemory::kHost, wanted_statuses);
-    } catch (const Error& error) {
-      // The device does not start. PageBatch does without it.
-      if (error.status() != Status::kDeviceUnavailable) throw;
-    }
+  std::unique_ptr<PageDevice> device;
+  try {
+    if (backend == "cuda") device = page_device(impl.options.batch.device);
+  } catch (const Error& error) {
+    // The device does not start. PageBatch does without it.
+    if (status_family(error.status()) != StatusFamily::kDevice) throw;
   }
+  if (device) return impl.get_to(*device, numbers, pages.data(), PageMemory::kHost, wanted_statuses);
   std::atomic<std::uint64_t> present = 0;
   Statuses statuses(numbers, wanted_statuses);
   if (backend == "cpu") {

@@ -143,7 +143,7 @@ TEST_F(StagingTest, InputsOfOneMemoryGoUpAsTheyStand) {
   EXPECT_TRUE(whole_input({}).empty());
 }
 
-// Pages, with others in between that are not compressed.
+// Inputs with other bytes in between.
 TEST_F(StagingTest, WhatIsCompressedFromOneMemoryGoesUpWithWhatIsBetween) {
   std::vector<BlockTask> tasks = {task(0, 10'000, 0, 9'999), task(20'000, 10'000, 0, 9'999),
                                   task(39'999, 10'000, 0, 9'999)};
