@@ -1,5 +1,5 @@
 # What `cmake --install` puts in place: the tool, both libraries with headers, a CMake package and a pkg-config file,
-# the man page, shell completions and the licence; and the target `uninstall`, which removes what was installed last, with the folders that were made for it.
+# the man page, shell completions, README with its pages, examples and the licence; and the target `uninstall`, which removes what was installed last, with the folders that were made for it.
 # Components (`cmake --install --component NAME`): tool, library, development, nbdkit, webgpu, licence. tools/package makes a package of each of the first four.
 include(CMakePackageConfigHelpers)
 
@@ -12,6 +12,14 @@ set(libexec_dir ${CMAKE_INSTALL_LIBEXECDIR}/hemstitch)
 set(install_folders
   ${CMAKE_INSTALL_BINDIR} ${libexec_dir} ${CMAKE_INSTALL_INCLUDEDIR}/hemstitch ${CMAKE_INSTALL_DOCDIR} ${package_dir}
   ${CMAKE_INSTALL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_MANDIR}/man1 ${bash_dir} ${zsh_dir} ${fish_dir})
+# README's links lead to the pages, so both lie as they do in the source.
+file(GLOB_RECURSE document_folders LIST_DIRECTORIES true RELATIVE ${PROJECT_SOURCE_DIR}
+     ${PROJECT_SOURCE_DIR}/docs/* ${PROJECT_SOURCE_DIR}/examples/*)
+foreach(folder IN LISTS document_folders)
+  if(IS_DIRECTORY ${PROJECT_SOURCE_DIR}/${folder})
+    list(APPEND install_folders ${CMAKE_INSTALL_DOCDIR}/${folder})
+  endif()
+endforeach()
 set(nbdkit_dir ${CMAKE_INSTALL_LIBDIR}/nbdkit/plugins)
 if(TARGET nbdkit_hemstitch_plugin)
   list(APPEND install_folders ${nbdkit_dir})
@@ -28,6 +36,9 @@ endif()
 install(PROGRAMS cli/libexec/igzip cli/libexec/bgzip DESTINATION ${libexec_dir} COMPONENT tool)
 install(PROGRAMS cli/libexec/igzip DESTINATION ${libexec_dir} COMPONENT tool RENAME unpigz)
 install(DIRECTORY include/hemstitch DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(FILES README.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT tool)
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT development)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT licence)
 
 # Two export sets, so that who links the shared library needs none of the static one's dependencies.

@@ -65,7 +65,8 @@ export LD_LIBRARY_PATH=$library_folder
 
 echo "files are where they belong"
 for file in bin/hemstitch include/hemstitch/hemstitch.h include/hemstitch/hemstitch.hpp include/hemstitch/version.h \
-  share/doc/hemstitch/LICENSE share/bash-completion/completions/hemstitch share/zsh/site-functions/_hemstitch \
+  share/doc/hemstitch/LICENSE share/doc/hemstitch/README.md share/doc/hemstitch/docs/index.md share/doc/hemstitch/docs/formats/lz4.md \
+  share/doc/hemstitch/examples/c/round_trip.c share/bash-completion/completions/hemstitch share/zsh/site-functions/_hemstitch \
   share/fish/vendor_completions.d/hemstitch.fish; do
   [[ -s $prefix/$file ]] || fail "$file was not installed"
 done

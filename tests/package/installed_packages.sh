@@ -117,6 +117,11 @@ use_tool() {
   grep -q broken.lz4 "$work/errors" || fail "the error does not say where: $(cat "$work/errors")"
 }
 
+echo "README, its pages and the examples are there"
+for file in hemstitch/README.md hemstitch/docs/index.md libhemstitch-dev/examples/c/round_trip.c; do
+  [[ -s $root/usr/share/doc/$file ]] || fail "/usr/share/doc/$file was not installed"
+done
+
 echo "the tool works"
 use_tool "$root" /srv/files /usr/bin/hemstitch
 dpkg-deb --contents "$packages"/hemstitch_*.deb > "$work/contents"
