@@ -59,9 +59,9 @@ class DeviceRun(unittest.TestCase):
         self.program("a_device_test", PASS)
         self.program("b_device_bench", """echo '{"verified": true}'""")
         status, output, recorded = self.run_tool()
-        self.assertEqual((status, len(recorded)), (0, 2), output)
+        self.assertEqual((status, len(recorded)), (0, 3), output)
         self.assertIn("tests: 1 programs, at most 180 s each and 960 s together", output)
-        self.assertIn("5 ok, 0 failed, 0 had no time", output)
+        self.assertIn("6 ok, 0 failed, 0 had no time", output)
 
     def test_programs_run_beside_each_other(self):
         # Each waits for what the other one leaves.
@@ -132,7 +132,7 @@ class DeviceRun(unittest.TestCase):
         self.program("a_device_test", f"""{PASS}; case "$*" in *filter*) {SLOW} ;; esac""")
         status, output, _ = self.run_tool()
         self.assertEqual(status, 3, output)
-        self.assertIn("1 ok, 0 failed, 4 had no time", output)
+        self.assertIn("1 ok, 0 failed, 5 had no time", output)
 
     def test_long_benchmarks_run_only_when_they_are_named(self):
         self.tool.BENCH_SECONDS, self.tool.LONG_BENCHES = 0.2, {"sizes": 20}
