@@ -158,6 +158,14 @@ std::vector<StagedSpan> results_of(const Staging& staging, std::span<const Block
   return spans;
 }
 
+void clear_unused_rooms(std::span<const BlockTask> tasks) {
+  for (const BlockTask& task : tasks) {
+    const std::size_t unused_bytes = task.output.size() - task.output_bytes;
+    if (task.status == Status::kOk && unused_bytes <= kMostUnusedBytes)
+      std::ranges::fill(task.output.last(unused_bytes), std::byte{});
+  }
+}
+
 bool come_down_alone(std::span<const StagedSpan> spans) {
   // Somewhat more than a core copies in the time that it takes to begin a copy.
   constexpr std::size_t kLeastAloneBytes = std::size_t{32} << 10;

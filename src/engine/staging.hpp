@@ -65,6 +65,9 @@ struct StagedSpan {
   std::span<std::byte> to;
 };
 std::vector<StagedSpan> results_of(const Staging& staging, std::span<const BlockTask> tasks);
+// Once the results are at their places: fills what was transferred beyond them with zeros. The device's memory
+// may hold bytes of another call there, which must not reach this caller.
+void clear_unused_rooms(std::span<const BlockTask> tasks);
 // Whether the spans are large enough, on average, to be downloaded directly to their places, with a copy for
 // each. Smaller ones are downloaded as runs_of() says, and a core copies them from there.
 bool come_down_alone(std::span<const StagedSpan> spans);

@@ -123,6 +123,8 @@ class FrameSaver {
     const std::size_t slot_count = std::min(slots_.size(), batches_.size());
     temp_ = DeviceBuffer<std::byte>(most_temp_bytes, stream_.get(), device_.memory());
     d_results_ = DeviceBuffer<Result>(slot_count, stream_.get(), device_.memory());
+    check(cudaMemsetAsync(d_results_.get(), 0, d_results_.bytes(), stream_.get()),
+          "cudaMemsetAsync");  // padding, too
     results_ = device_.pinned().take(slot_count * sizeof(Result));
     auto* const h_results = reinterpret_cast<Result*>(results_.span().data());
     for (std::size_t i = 0; i < slot_count; ++i)

@@ -15,7 +15,7 @@ namespace {
 
 using namespace testing;
 
-class PageBatchOnCuda : public CudaTest {};
+class PageBatchOnCuda : public EngineTest {};
 
 void expect_round_trip(const PageBatch& batch, std::span<const std::byte> pages, std::span<std::byte> kept,
                        std::span<std::byte> back) {
@@ -96,11 +96,43 @@ TEST_F(PageBatchOnCuda, DamagedPagesAreTold) {
       entries[i].bytes /= 2;  // cut
       ++damaged;
     }
+  ASSERT_GT(damaged, 0U);
   EXPECT_EQ(batch.restore(kept, entries, outputs).damaged, damaged);
   for (std::size_t i = 0; i < count; ++i)
     if (entries[i].status == Status::kOk) {
       ASSERT_EQ(std::memcmp(back.data() + i * 4096, inputs[i], 4096), 0);
     }
+}
+
+// The device's memory still holds the pages of the call before, which may be another caller's.
+TEST_F(PageBatchOnCuda, APageThatIsTooShortGivesNothingOfOtherPages) {
+  const PageBatch batch({.backend = "cuda"});
+  constexpr std::size_t kCount = 500, kPageBytes = 4096, kShortBytes = 1000;
+  Bytes pages(kCount * kPageBytes, std::byte{0xA5}), kept(pages.size()), back(pages.size());
+  std::vector<const std::byte*> inputs(kCount);
+  std::vector<std::byte*> outputs(kCount);
+  for (std::size_t i = 0; i < kCount; ++i) {
+    pages[i * kPageBytes] = std::byte(i);  // not the same throughout, so a block of LZ4
+    inputs[i] = pages.data() + i * kPageBytes;
+    outputs[i] = back.data() + i * kPageBytes;
+  }
+  std::vector<KeptPage> entries(kCount);
+  batch.compress(inputs, kept, entries);
+  ASSERT_EQ(batch.restore(kept, entries, outputs).damaged, 0U);
+  ASSERT_TRUE(back == pages);
+
+  const Bytes content(kShortBytes, std::byte{'x'});
+  const int bytes =
+      LZ4_compress_default(reinterpret_cast<const char*>(content.data()),
+                           reinterpret_cast<char*>(kept.data()), kShortBytes, static_cast<int>(kept.size()));
+  ASSERT_GT(bytes, 0);
+  std::ranges::fill(
+      entries, KeptPage{.at = 0, .bytes = static_cast<std::uint32_t>(bytes), .kind = PageKind::kCompressed});
+  std::ranges::fill(back, std::byte{});
+  const PageBatchReport report = batch.restore(kept, entries, outputs);
+  EXPECT_EQ(report.damaged, kCount);
+  EXPECT_EQ(report.fallback_pages, 0U) << report.fallback_reason;
+  EXPECT_EQ(std::ranges::count(back, std::byte{0xA5}), 0);
 }
 
 // Pages are transferred in the form in which they are kept; in device memory they are whole.

@@ -185,6 +185,25 @@ TEST_F(StagingTest, FullBlocksComeDownInOnePiece) {
   EXPECT_EQ(spans[1].to.size(), 3000u);
 }
 
+// The device's memory may hold bytes of another call there.
+TEST_F(StagingTest, WhatIsTransferredBeyondAResultBecomesZero) {
+  std::vector<BlockTask> tasks;
+  for (std::size_t i = 0; i < 4; ++i) {
+    tasks.push_back(task(i * 1000, 1000, 0, 3000));
+    tasks.back().output = std::span(room_).subspan(i * 3000, 3000);
+    tasks.back().status = i == 2 ? Status::kCorruptBlock : Status::kOk;
+    tasks.back().output_bytes = i == 0 ? 2900 : i == 1 ? 3000 : i == 2 ? 0 : 1;
+  }
+  ASSERT_EQ(results_of(stage_for_restoration(tasks), tasks)[0].to.size(), 6000u)
+      << "nothing is transferred beyond";
+  std::ranges::fill(room_, std::byte{0x5A});
+  clear_unused_rooms(tasks);
+  for (std::size_t at = 0; at < 12'000; ++at) {
+    const bool unused = (at >= 2900 && at < 3000) || at >= 9001;
+    ASSERT_EQ(room_[at], std::byte(unused ? 0 : 0x5A)) << at;
+  }
+}
+
 TEST_F(StagingTest, LargeRoomsThatAreNearlyEmptyDoNotComeDown) {
   std::vector<BlockTask> tasks;
   for (std::size_t i = 0; i < 3; ++i) {

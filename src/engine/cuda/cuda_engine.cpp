@@ -216,7 +216,7 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const EncodeParameters&
   const auto trail_bytes = static_cast<std::uint32_t>(room.empty() ? 0 : parameters.behind_block_bytes);
   std::size_t span_bytes = count * (lead_bytes + trail_bytes);
   for (const BlockTask& task : tasks) span_bytes += taken_bytes(task);
-  const DeviceSpan span{.d_span = slot.output.at_least(span_bytes, stream),
+  const DeviceSpan span{.d_span = slot.output.zeroed_at_least(span_bytes, stream),
                         .capacity_bytes = span_bytes,
                         .lead_bytes = lead_bytes,
                         .trail_bytes = trail_bytes,
@@ -274,7 +274,7 @@ void restore_in(Slot& slot, std::span<BlockTask> tasks, const DeviceFormat& form
   const std::size_t count = tasks.size();
   const Staging staging = stage_for_restoration(tasks, slot.holds(whole_input(tasks)));
   std::byte* const d_input = slot.input.at_least(staging.input_bytes, stream);
-  std::byte* const d_output = slot.output.at_least(staging.output_bytes, stream);
+  std::byte* const d_output = slot.output.zeroed_at_least(staging.output_bytes, stream);
   const auto arrays = place_arrays<RestoreArrays>(slot, count);
 
   DeviceRestore batch{.d_blocks = arrays.blocks.d,
@@ -331,6 +331,7 @@ void restore_in(Slot& slot, std::span<BlockTask> tasks, const DeviceFormat& form
   slot.wait();
   if (!direct)
     for (const StagedSpan& span : spans) std::memcpy(span.to.data(), h_output + span.at, span.to.size());
+  clear_unused_rooms(tasks);
 }
 
 // Device memory of a slot; more than such batches take, since buffers that grow take up to a quarter more

@@ -26,6 +26,14 @@ class GrowingBuffer {
     }
     return buffer_.get();
   }
+  // The same; memory that is new is zero. For copies to the host that take along bytes between results, which no kernel
+  // writes: they may be what another program left.
+  T* zeroed_at_least(std::size_t count, cudaStream_t stream) {
+    const bool grows = count > buffer_.count();
+    T* const elements = at_least(count, stream);
+    if (grows) check(cudaMemsetAsync(elements, 0, buffer_.bytes(), stream), "cudaMemsetAsync");
+    return elements;
+  }
   // Room for one at least. Returns when `values` were read, where they are not pinned.
   T* upload(std::span<const T> values, cudaStream_t stream) {
     T* const d_values = at_least(std::max<std::size_t>(values.size(), 1), stream);
