@@ -1,7 +1,7 @@
 // The searching finders and the parses of the WebGPU backend on a real file. Prints one JSON row on each line
 // of standard output, as in bench/results. Every result is compared with the twin's.
 //
-//   find_webgpu_bench FILE [RUNS]
+//   find_webgpu_bench FILE [RUNS]      a folder of real files instead: canterbury/alice29.txt in it
 //
 // find         device time of a finder's pass over 1 MB in blocks of 64 KB (timestamps; the median of RUNS)
 // find+parse   LzssMatcher from call to result, with upload and read-back, warm: one block of 256 KB, and 64
@@ -262,7 +262,8 @@ int run(int argument_count, char** arguments) {
     fmt::print(stderr, "find_webgpu_bench FILE [RUNS]\n");
     return 1;
   }
-  const std::filesystem::path path = arguments[1];
+  std::filesystem::path path = arguments[1];
+  if (std::filesystem::is_directory(path)) path = path / "canterbury" / "alice29.txt";
   Job job{path.filename().string(), argument_count > 2 ? std::atoi(arguments[2]) : 5};
   const Bytes bytes = testing::read_file(path);
   const std::shared_ptr<Device> device = open_device(wanted_device({}));

@@ -167,6 +167,13 @@ class DeviceRun(unittest.TestCase):
                        for entry in json.loads((self.bundle / "results" / name).read_text())["files"]]
             self.assertEqual(entries, files)
 
+    def test_passes_of_webgpu_keep_their_series(self):
+        self.program("webgpu_find_device_bench", """echo '{"verified": true, "file": "samba"}'""")
+        listed = {"backends": BACKENDS["backends"] + [{"name": "webgpu", "state": "usable", "description": "Stand-in, through WebGPU"}]}
+        self.program("hemstitch", f"echo '{json.dumps(listed)}'")
+        status, output, recorded = self.run_tool("--only", "webgpu_find", "benches")
+        self.assertEqual((status, [name[len("2026-01-01-"):] for name in recorded]), (0, ["stand-in-webgpu-find.json"]), output)
+
     def test_limits_leave_room_for_the_last_recorded_tests(self):
         recorded = sorted((ROOT / "bench" / "results").glob("*-device-tests.json"))[-1]
         seconds = [row["seconds"] for row in json.loads(recorded.read_text())["rows"] if row["what"] == "test"]
