@@ -7,8 +7,7 @@ namespace hemstitch {
 namespace {
 
 PageStoreOptions with_count(std::uint64_t bytes, PageStoreOptions options) {
-  options.page_count =
-      std::max<std::uint64_t>(1, (bytes + options.batch.page_bytes - 1) / options.batch.page_bytes);
+  options.page_count = (bytes + options.batch.page_bytes - 1) / options.batch.page_bytes;
   return options;
 }
 

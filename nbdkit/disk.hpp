@@ -19,7 +19,7 @@ namespace hemstitch {
 
 class Disk {
  public:
-  // Sets store.page_count.
+  // The disk has at least a byte. Sets store.page_count.
   Disk(std::uint64_t bytes, const PageStoreOptions& store);
 
   std::uint64_t bytes() const { return bytes_; }

@@ -4,21 +4,33 @@
 
 #define THREAD_MODEL NBDKIT_THREAD_MODEL_PARALLEL
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstring>
 #include <memory>
 #include <mutex>
-#include <optional>
+#include <shared_mutex>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 
+#include "core/descriptor.hpp"
+#include "core/status.hpp"
 #include "disk.hpp"
 #include "files/new_file.hpp"
 #include "hemstitch/version.h"
+#include "pages/page_table.hpp"
 
 namespace {
 
@@ -31,6 +43,12 @@ struct Settings {
 };
 Settings settings;
 std::unique_ptr<hemstitch::Disk> disk;
+
+// The thread that writes the snapshot. Never destroyed, since nbdkit may call exit() while it runs.
+std::thread* saver = nullptr;
+std::shared_mutex changing_mutex;  // shared by requests that change the disk
+std::atomic<bool> ends = false;    // no request may change the disk any more
+
 std::mutex statistics_mutex;
 std::chrono::steady_clock::time_point statistics_written;
 
@@ -108,11 +126,12 @@ int configure(const char* key_text, const char* value) {
     } else if (key == "budget") {
       const std::int64_t bytes = nbdkit_parse_size(value);
       settings.store.budget_bytes = static_cast<std::uint64_t>(bytes);
-      right = bytes >= 0;
+      right = bytes > 0;
+      if (bytes == 0) nbdkit_error("budget=%s holds no page; leave it out if there is to be no limit", value);
     } else if (key == "page") {
       const std::int64_t bytes = nbdkit_parse_size(value);
       settings.store.batch.page_bytes =
-          bytes > hemstitch::kMaxPageBytes ? 0 : static_cast<std::uint32_t>(bytes);
+          static_cast<std::uint32_t>(std::clamp<std::int64_t>(bytes, 0, UINT32_MAX));
       right = bytes >= 0;
     } else if (key == "level") {
       right = nbdkit_parse_int("level", value, &number) == 0;
@@ -144,28 +163,128 @@ int configure(const char* key_text, const char* value) {
 }
 
 int configured() {
-  if (settings.bytes >= 0) return 0;
-  nbdkit_error("the disk needs a size: size=10G");
+  const std::uint64_t page_bytes = settings.store.batch.page_bytes;
+  const std::uint64_t most_bytes = hemstitch::FlatPageTable::kMostPages * page_bytes;
+  if (settings.bytes < 0)
+    nbdkit_error("the disk needs a size: size=10G");
+  else if (settings.bytes == 0)
+    nbdkit_error("a disk of size=0 holds nothing; give it a size: size=10G");
+  else if (page_bytes != 0 && static_cast<std::uint64_t>(settings.bytes) > most_bytes)
+    nbdkit_error("size=%lld is too large for pages of %u bytes, which make a disk of %llu bytes at most",
+                 static_cast<long long>(settings.bytes), settings.store.batch.page_bytes,
+                 static_cast<unsigned long long>(most_bytes));
+  else
+    return 0;
   return -1;
 }
 
-// Threads do not survive the fork into the background. The store has one, so it is made afterwards.
+// Throws if the files cannot be written at the end, as far as that is known now. Leaves none behind.
+void try_outputs() {
+  for (const std::string& path : {settings.snapshot, settings.statistics})
+    if (!path.empty()) hemstitch::NewFile tried(path);
+}
+
+std::unique_ptr<hemstitch::Disk> make_disk() {
+  auto made = std::make_unique<hemstitch::Disk>(static_cast<std::uint64_t>(settings.bytes), settings.store);
+  if (settings.snapshot.empty()) return made;
+  if (access(settings.snapshot.c_str(), F_OK) != 0) {
+    if (errno == ENOENT) return made;
+    throw hemstitch::system_error(Status::kReadFailed,
+                                  fmt::format("snapshot={} cannot be read", settings.snapshot), errno);
+  }
+  try {
+    made->store().load(settings.snapshot);
+  } catch (const hemstitch::Error& error) {  // which may tell only the place in the file
+    throw std::runtime_error(fmt::format("snapshot={}: {}", settings.snapshot, error.what()));
+  }
+  return made;
+}
+
+// Makes the disk in a child process. Returns what went wrong, or an empty text.
+std::string try_disk() {
+  constexpr char kDone = '\n';  // the last byte from a child that did not die
+  std::array<int, 2> ends_of_pipe{};
+  if (pipe2(ends_of_pipe.data(), O_CLOEXEC) != 0)
+    throw hemstitch::system_error(Status::kOutOfMemory, "the settings cannot be tried", errno);
+  const hemstitch::Descriptor from(ends_of_pipe[0]);
+  hemstitch::Descriptor to(ends_of_pipe[1]);
+  const pid_t child = fork();
+  if (child < 0) throw hemstitch::system_error(Status::kOutOfMemory, "the settings cannot be tried", errno);
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    std::string told;
+    try {
+      make_disk().release();  // ends with the process
+    } catch (const std::exception& error) {
+      told = error.what();
+    }
+    told += kDone;
+    _exit(::write(to.number(), told.data(), told.size()) < 0 ? 1 : 0);
+  }
+  to = hemstitch::Descriptor();
+  std::string told;
+  std::array<char, 4096> piece;
+  for (ssize_t count = 1; count != 0;) {
+    count = ::read(from.number(), piece.data(), piece.size());
+    if (count > 0) told.append(piece.data(), static_cast<std::size_t>(count));
+    if (count < 0 && errno != EINTR) break;
+  }
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
+  if (!told.ends_with(kDone)) return "the disk cannot be made: the process that tried it was killed";
+  told.pop_back();
+  return told;
+}
+
+// The last call of whose errors the user hears: next, nbdkit goes to the background. But neither the store's thread nor a
+// device survives that fork, so the disk can only be made afterwards. To know here that this will succeed, with the snapshot
+// and all settings, a child process does it first.
+int get_ready() {
+  std::string wrong;
+  const int status = guarded([&] {
+    try_outputs();
+    wrong = try_disk();
+  });
+  if (status != 0 || wrong.empty()) return status;
+  nbdkit_error("%s", wrong.c_str());
+  return -1;
+}
+
+// Writes the snapshot as soon as nbdkit is told to end. It calls clean_up() only when all clients have gone, but does not tell
+// them to go, and who ends a machine does not wait so long. From now on nbdkit refuses requests. So does the plugin, since some may
+// be on their way from there to here. So what is written is the last state of the disk.
+void save_at_end() {
+  constexpr unsigned kLongSeconds = 1000000;
+  while (nbdkit_nanosleep(kLongSeconds, 0) == 0 || errno != ESHUTDOWN) continue;
+  ends = true;
+  { const std::unique_lock all_have_ended(changing_mutex); }
+  guarded([&] { disk->store().save(settings.snapshot); });
+}
+
 int after_fork() {
   return guarded([&] {
-    disk = std::make_unique<hemstitch::Disk>(static_cast<std::uint64_t>(settings.bytes), settings.store);
-    if (!settings.snapshot.empty() && access(settings.snapshot.c_str(), F_OK) == 0)
-      disk->store().load(settings.snapshot);
+    try_outputs();  // once more: nbdkit may have changed its user
+    disk = make_disk();
+    if (!settings.snapshot.empty()) saver = new std::thread(save_at_end);
   });
 }
 
 // Called once all clients have gone.
 void clean_up() {
+  if (saver != nullptr) {
+    nbdkit_shutdown();  // for `nbdkit -s`, which ends without being told to
+    saver->join();
+  }
   if (!disk) return;
-  guarded([&] {
-    if (!settings.snapshot.empty()) disk->store().save(settings.snapshot);
-    write_statistics();
-  });
+  guarded([&] { write_statistics(); });
   disk.reset();
+}
+
+template <class Change>
+int change(const Change& make_change) {
+  const std::shared_lock lock(changing_mutex);
+  if (!ends) return guarded(make_change);
+  nbdkit_set_error(ESHUTDOWN);
+  return -1;
 }
 
 void* open_connection(int) { return NBDKIT_HANDLE_NOT_NEEDED; }
@@ -186,11 +305,11 @@ int read(void*, void* into, std::uint32_t count, std::uint64_t at, std::uint32_t
 }
 
 int write(void*, const void* bytes, std::uint32_t count, std::uint64_t at, std::uint32_t) {
-  return guarded([&] { disk->write(at, {static_cast<const std::byte*>(bytes), count}); });
+  return change([&] { disk->write(at, {static_cast<const std::byte*>(bytes), count}); });
 }
 
 int zero(void*, std::uint32_t count, std::uint64_t at, std::uint32_t) {
-  return guarded([&] { disk->zero(at, count); });
+  return change([&] { disk->zero(at, count); });
 }
 
 // Written data is in memory at once, and nowhere else, so there is nothing to flush.
@@ -238,6 +357,7 @@ nbdkit_plugin describe() {
       "snapshot=FILE        read when it starts, if there is one, and written when it ends\n"
       "statistics=FILE      written at flushes, once a second at most, and at the end";
   plugin.magic_config_key = "size";
+  plugin.get_ready = get_ready;
   plugin.after_fork = after_fork;
   plugin.cleanup = clean_up;
   plugin.open = open_connection;

@@ -125,7 +125,8 @@ std::vector<std::byte> read_pages(int descriptor, const std::vector<Range>& rang
 }
 
 std::vector<std::byte> pages_of_file(const PagesRequest& request) {
-  const Descriptor file(open(request.file.c_str(), O_RDONLY | O_CLOEXEC));
+  // O_NONBLOCK, so that opening a pipe does not wait for its writer.
+  const Descriptor file(open(request.file.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   struct stat facts {};
   if (file.number() < 0 || fstat(file.number(), &facts) != 0)
     throw tool_error_from_errno(shown_name(request.file));

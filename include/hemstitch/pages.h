@@ -1,7 +1,11 @@
 /* Hemstitch's pages for C: the functions of pages.hpp, with statuses instead of exceptions.
  * hemstitch_last_error_message() describes a failed call.
  *
- * Thread safety: any number of threads may use a store or a batch at once, except to create and free it. */
+ * Thread safety: any number of threads may use a store or a batch at once, except to create and free it.
+ *
+ * fork(): a store has a thread, which a child does not have. A child may free a store or a batch that its parent made,
+ * at any moment: hemstitch_page_store_free() waits for nothing then, and gives the memory of the pages back. It may call
+ * nothing else with it, but it may make stores and batches of its own. */
 #ifndef HEMSTITCH_PAGES_H
 #define HEMSTITCH_PAGES_H
 
@@ -75,7 +79,7 @@ HEMSTITCH_API hemstitch_status hemstitch_page_batch_restore(hemstitch_page_batch
 typedef struct hemstitch_page_store_options {
   size_t size;           /* sizeof(hemstitch_page_store_options) */
   uint64_t page_count;   /* page numbers are below it; 0: any number */
-  uint64_t budget_bytes; /* limit of the store's memory; 0: none */
+  uint64_t budget_bytes; /* limit of the store's memory, enough for a page at least; 0: none */
   int32_t checksums;     /* 1: each page has a checksum, verified when it is read */
   int32_t lock_memory;   /* 1: keep pages out of swap */
   int32_t prefault;      /* 1: take the whole budget from the system at once, in huge pages if possible */

@@ -88,7 +88,8 @@ class HEMSTITCH_API PageBuffer {
   std::unique_ptr<Impl> impl_;
 };
 
-// Compresses and restores many pages per call. Any number of threads may use it at once.
+// Compresses and restores many pages per call. Any number of threads may use it at once. It has no thread of its own, so a
+// child of fork() may destroy one that its parent made; to work, the child makes its own.
 class HEMSTITCH_API PageBatch {
  public:
   // Throws kInvalidOption, kUnknownBackend, kDeviceUnavailable.
@@ -129,7 +130,8 @@ struct PageStoreOptions {
   // 0: page numbers are any 64-bit numbers, in a hash table. Otherwise page numbers are below page_count, at
   // most 2^32, in a table of 8 bytes per number; only the parts of the table that hold pages use memory.
   std::uint64_t page_count = 0;
-  // Limits all memory of the store: pages, tables and free slots. 0: no limit.
+  // Limits all memory of the store: pages, tables and free slots. 0: no limit. One that could not hold a single page
+  // that does not compress is an error (with pages of 4096 bytes, some 130 KB are needed).
   std::uint64_t budget_bytes = 0;
   // Stores the XXH32 of each page, in four bytes. get() verifies it.
   bool checksums = false;
@@ -164,6 +166,10 @@ struct PageStoreStatistics {
 // read during a replacement returns the old page or the new one. A read waits for other threads only while
 // one page is copied, never while pages are compressed, moved or written to a file. A page that is replaced
 // in a full store waits until the reads of it that have begun are done. get() takes no memory from the heap.
+//
+// fork(): a child may destroy a store that its parent made, whatever the parent's threads were doing. That waits for
+// nothing, and the memory of the pages goes back to the system. The child may call nothing else of that store: it does
+// not have the thread below, and other threads may have left locks behind. It may make stores of its own.
 //
 // Memory. Pages are in slots of one or two hundred sizes. A thread of the store moves pages together when
 // slots become free, and returns memory to the system. Within a second of the last change, the free slots of

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/xml_text.hpp"
 #include "evaluate/analysis.hpp"
 
 namespace hemstitch {
@@ -53,23 +54,6 @@ std::vector<Column> columns_of(const MatchAnalysis& analysis, double column_byte
     }
   }
   return columns;
-}
-
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '&')
-      result += "&amp;";
-    else if (c == '<')
-      result += "&lt;";
-    else if (c == '>')
-      result += "&gt;";
-    else if (static_cast<unsigned char>(c) < 0x20)
-      result += '?';
-    else
-      result += c;
-  }
-  return result;
 }
 
 std::string bytes_text(double bytes) {
@@ -145,14 +129,14 @@ std::string match_map_svg(const MatchAnalysis& analysis, const std::string& file
   svg += rectangle(0, 0, kWidth, kHeight, "#ffffff");
   svg += fmt::format(
       "<text x=\"{}\" y=\"30\" font-size=\"19\" fill=\"{}\">Where the matches of {} point</text>\n", kLeft,
-      kInk, escaped(file_name));
+      kInk, xml_text(file_name));
   svg += label(kLeft, 50, "start", kFaint,
                fmt::format("{}, {} matches of {:.1f} bytes on average, found by {}", bytes_text(bytes),
                            analysis.all.match_count,
                            analysis.all.match_count == 0 ? 0.0
                                                          : static_cast<double>(analysis.all.matched_bytes) /
                                                                static_cast<double>(analysis.all.match_count),
-                           escaped(analysis.finder)));
+                           xml_text(analysis.finder)));
   svg += legend(analysis, bytes);
   svg += axes(bytes);
 

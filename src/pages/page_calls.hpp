@@ -40,8 +40,8 @@ class Statuses {
     }
   }
   // Call it once all statuses are told.
-  void throw_first() const {
-    if (first_failed_ < numbers_.size()) fail_page(first_status_, numbers_[first_failed_]);
+  void throw_first(const PageStore::Impl& store) const {
+    if (first_failed_ < numbers_.size()) store.fail(first_status_, numbers_[first_failed_]);
   }
 
  private:

@@ -23,6 +23,7 @@
 #include "core/bytes.hpp"
 #include "core/descriptor.hpp"
 #include "files/new_file.hpp"
+#include "files/read_contents.hpp"
 #include "format/checksum.hpp"
 #include "pages/page_store.hpp"
 
@@ -75,7 +76,7 @@ void append64(std::vector<std::byte>& bytes, std::uint64_t number) {
 class InputFile {
  public:
   explicit InputFile(const std::string& path)
-      : path_(path), descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+      : path_(path), descriptor_(open(path.c_str(), kReadContentsFlags)) {
     struct stat facts {};
     if (descriptor_.number() < 0 || fstat(descriptor_.number(), &facts) != 0) fail(errno);
     if (!S_ISREG(facts.st_mode))
@@ -84,6 +85,9 @@ class InputFile {
   }
 
   std::uint64_t bytes() const { return bytes_; }
+  void go_to(std::uint64_t at) {
+    if (lseek(descriptor_.number(), static_cast<off_t>(at), SEEK_SET) < 0) fail(errno);
+  }
   std::size_t read(std::span<std::byte> into) {
     std::size_t done = 0;
     while (done < into.size()) {
@@ -109,6 +113,20 @@ class InputFile {
   std::uint64_t bytes_ = 0;
 };
 
+// Calls take(piece) for pieces of so many bytes of the index, which come one after the other, so that memory does not grow
+// with what the file claims. An item of the index is never in two pieces.
+template <class Take>
+void read_index_bytes(InputFile& file, std::uint64_t bytes, const Take& take) {
+  static_assert(kPieceBytes % kIndexRunBytes == 0 && kPieceBytes % kChecksumBytes == 0);
+  std::vector<std::byte> room(std::min<std::uint64_t>(bytes, kPieceBytes));
+  while (bytes != 0) {
+    const std::span<std::byte> piece = std::span(room).first(std::min<std::uint64_t>(bytes, room.size()));
+    if (file.read(piece) != piece.size()) file.damaged("it ends within its index");
+    take(std::span<const std::byte>(piece));
+    bytes -= piece.size();
+  }
+}
+
 // Reads the index, and checks it against the file's size and the store.
 Index read_index(InputFile& file, const PageStoreOptions& options) {
   std::vector<std::byte> head(kFrameHeaderBytes + kIndexHeaderBytes);
@@ -126,28 +144,28 @@ Index read_index(InputFile& file, const PageStoreOptions& options) {
     throw Error(Status::kInvalidOption, fmt::format("'{}' has pages of {} bytes; the store has pages of {}",
                                                     file.path(), page_bytes, options.batch.page_bytes));
   const auto run_count = load_le64(index.data() + 16);
-  const std::uint64_t rest_bytes =
-      index_bytes - std::min<std::uint64_t>(index_bytes, kIndexHeaderBytes + kChecksumBytes);
+  if (index_bytes < kIndexHeaderBytes + kChecksumBytes) file.damaged("its index is too short");
+  const std::uint64_t rest_bytes = index_bytes - (kIndexHeaderBytes + kChecksumBytes);
   if (rest_bytes > file.bytes() || run_count > rest_bytes / kIndexRunBytes)
     file.damaged("its number of runs is impossible");
 
-  std::vector<std::byte> rest(rest_bytes + kChecksumBytes);
-  if (file.read(rest) != rest.size()) file.damaged("it ends within its index");
+  // Nothing of it is kept before all of it is known to be intact.
   RunningChecksum checksum(Checksum::kXxh32);
   checksum.update(index);
-  checksum.update(std::span<const std::byte>(rest).first(rest_bytes));
-  if (checksum.digest() != load_le32(rest.data() + rest_bytes))
+  read_index_bytes(file, rest_bytes, [&](std::span<const std::byte> piece) { checksum.update(piece); });
+  std::uint32_t kept_checksum = 0;
+  read_index_bytes(file, kChecksumBytes,
+                   [&](std::span<const std::byte> piece) { kept_checksum = load_le32(piece.data()); });
+  if (checksum.digest() != kept_checksum)
     throw Error(Status::kHeaderChecksumMismatch, fmt::format("'{}': its index is damaged", file.path()));
 
+  file.go_to(kFrameHeaderBytes + kIndexHeaderBytes);
   Index told;
   std::vector<Run>& runs = told.runs;
-  runs.resize(run_count);
   std::uint64_t& pages = told.pages;
   const std::uint64_t most_pages = file.bytes() * kMostGrowth / page_bytes;
-  for (std::size_t i = 0; i < run_count; ++i) {
-    Run& run = runs[i];
-    run = {load_le64(rest.data() + i * kIndexRunBytes), load_le64(rest.data() + i * kIndexRunBytes + 8)};
-    const bool ascends = i == 0 || run.first > runs[i - 1].first + (runs[i - 1].count - 1);
+  const auto add = [&](const Run& run) {
+    const bool ascends = runs.empty() || run.first > runs.back().first + (runs.back().count - 1);
     if (run.count == 0 || run.count - 1 > UINT64_MAX - run.first || !ascends)
       file.damaged("its runs of pages are impossible");
     if (run.count > most_pages - pages) file.damaged("it claims more pages than its size can hold");
@@ -157,7 +175,12 @@ Index read_index(InputFile& file, const PageStoreOptions& options) {
       throw Error(Status::kInvalidOption,
                   fmt::format("'{}' has pages up to {}; the store has numbers below {}", file.path(),
                               run.first + (run.count - 1), options.page_count));
-  }
+    runs.push_back(run);
+  };
+  read_index_bytes(file, run_count * kIndexRunBytes, [&](std::span<const std::byte> piece) {
+    for (std::size_t at = 0; at < piece.size(); at += kIndexRunBytes)
+      add({load_le64(piece.data() + at), load_le64(piece.data() + at + 8)});
+  });
   // A page takes at least its entry and a word.
   constexpr std::uint64_t kLeastPageBytes = 16;
   if (options.budget_bytes != 0 && pages > options.budget_bytes / kLeastPageBytes)
@@ -166,8 +189,11 @@ Index read_index(InputFile& file, const PageStoreOptions& options) {
   const std::uint64_t pieces = piece_count(pages, page_bytes);
   if (rest_bytes != run_count * kIndexRunBytes + pieces * kChecksumBytes)
     file.damaged("its number of checksums is impossible");
-  for (std::uint64_t i = 0; i < pieces; ++i)
-    told.piece_checksums.push_back(load_le32(rest.data() + run_count * kIndexRunBytes + i * kChecksumBytes));
+  read_index_bytes(file, pieces * kChecksumBytes, [&](std::span<const std::byte> piece) {
+    for (std::size_t at = 0; at < piece.size(); at += kChecksumBytes)
+      told.piece_checksums.push_back(load_le32(piece.data() + at));
+  });
+  file.go_to(kFrameHeaderBytes + index_bytes);
   return told;
 }
 

@@ -24,22 +24,18 @@ constexpr double kBusyFreeShare = 0.05;
 
 constexpr std::uint32_t kPrefetchBytes = 4096;
 
-constexpr std::uint64_t kMostFlatPages = std::uint64_t{1} << 32;
-
 PageStoreOptions checked(const PageStoreOptions& options) {
   check_page_options(options.batch);
-  if (options.page_count > kMostFlatPages)
+  if (options.page_count > FlatPageTable::kMostPages)
     throw Error(Status::kInvalidOption,
                 fmt::format("page_count is {}; it must be at most {}, or 0 for any number",
-                            options.page_count, kMostFlatPages));
+                            options.page_count, FlatPageTable::kMostPages));
   if (options.prefault && options.budget_bytes == 0)
     throw Error(Status::kInvalidOption, "prefault needs budget_bytes: it allocates that much");
   return options;
 }
 
 }  // namespace
-
-void fail_page(Status status, std::uint64_t number) { throw Error(status, fmt::format("page {}", number)); }
 
 double PageStoreStatistics::fragmentation() const {
   if (slot_bytes == 0) return 0;
@@ -63,6 +59,12 @@ PageStore::Impl::Impl(const PageStoreOptions& wanted)
     for (Shard& shard : shards)
       shard.table.emplace(budget, [this](PageRef ref) { return number_in(ref.slot()); });
   }
+  const std::uint64_t least_budget =
+      slots->least_bytes() + (flat ? FlatPageTable::kPartBytes : HashedPageTable::kLeastBytes);
+  if (options.budget_bytes != 0 && options.budget_bytes < least_budget)
+    throw Error(Status::kInvalidOption,
+                fmt::format("budget_bytes is {}; a store of pages of {} bytes needs at least {}",
+                            options.budget_bytes, page_bytes(), least_budget));
   if (options.checksums) zeros_checksum = checksum_of_page(std::vector<std::byte>(page_bytes()));
   try {
     compaction = std::thread([this] { run_compaction(); });
@@ -78,6 +80,20 @@ PageStore::Impl::~Impl() {
   }
   wake.notify_all();
   compaction.join();
+}
+
+void PageStore::Impl::unmap_in_child() {
+  slots->unmap_in_child();
+  flat.reset();
+}
+
+void PageStore::Impl::fail(Status status, std::uint64_t number) const {
+  if (status == Status::kMemoryLimit)
+    throw Error(status,
+                fmt::format("page {}: the store's budget of {} bytes is used up; raise budget_bytes, or "
+                            "discard pages",
+                            number, options.budget_bytes));
+  throw Error(status, fmt::format("page {}", number));
 }
 
 void PageStore::Impl::check_number(std::uint64_t number) const {
@@ -437,22 +453,34 @@ void PageStore::Impl::run_compaction() {
 }
 
 PageStore::PageStore(const PageStoreOptions& options) : impl_(std::make_unique<Impl>(options)) {}
-PageStore::~PageStore() = default;
+
+PageStore::~PageStore() {
+  if (!impl_ || impl_->made_by == getpid()) return;
+  impl_->unmap_in_child();
+  static_cast<void>(impl_.release());
+}
+
 PageStore::PageStore(PageStore&&) noexcept = default;
-PageStore& PageStore::operator=(PageStore&&) noexcept = default;
+
+PageStore& PageStore::operator=(PageStore&& other) noexcept {
+  PageStore made(std::move(other));
+  impl_.swap(made.impl_);
+  return *this;
+}
+
 const PageStoreOptions& PageStore::options() const { return impl_->options; }
 
 void PageStore::put(std::uint64_t number, std::span<const std::byte> page) {
   impl_->check(number, page.size());
   const Status status = impl_->put_one(number, page);
-  if (status != Status::kOk) fail_page(status, number);
+  if (status != Status::kOk) impl_->fail(status, number);
 }
 
 bool PageStore::get(std::uint64_t number, std::span<std::byte> page) const {
   impl_->check(number, page.size());
   bool found = false;
   const Status status = impl_->get_one(number, page, found);
-  if (status != Status::kOk) fail_page(status, number);
+  if (status != Status::kOk) impl_->fail(status, number);
   return found;
 }
 

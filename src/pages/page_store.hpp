@@ -9,7 +9,13 @@
 // Order of locks: a shard's, then that of a slot size, then that of the units. Compaction holds the lock of a
 // slot size only while it takes or frees slots. It leaves alone a slot that is in no table, because it is
 // being filled or was just replaced.
+//
+// A child of fork() has the memory of its parent's stores as the parent's threads left it, in the middle of whatever
+// they did, and none of the threads. So it may only free a store, and that neither locks nor follows anything that a
+// thread may have been changing.
 #pragma once
+
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -39,9 +45,13 @@ enum class PageMemory;
 struct [[gnu::visibility("hidden")]] PageStore::Impl : SlotMemory::Mover {
   explicit Impl(const PageStoreOptions& wanted);
   ~Impl() override;
+  // In place of the destructor in a child of fork(): gives back the memory of pages, and leaves the rest.
+  void unmap_in_child();
 
   std::uint32_t page_bytes() const { return options.batch.page_bytes; }
   void check(std::uint64_t number, std::size_t bytes) const;
+  // Throws the error of a page.
+  [[noreturn]] void fail(Status status, std::uint64_t number) const;
   void check_number(std::uint64_t number) const;
 
   // Whether a get counts in the statistics. It does not if it finishes what another one began.
@@ -136,9 +146,8 @@ struct [[gnu::visibility("hidden")]] PageStore::Impl : SlotMemory::Mover {
   std::atomic<std::uint64_t> changes = 0;
   std::atomic<bool> sleeps = false;  // the thread waits for a change, however long that takes
   std::thread compaction;
+  const pid_t made_by = getpid();  // the process that has the thread
 };
-
-[[noreturn]] void fail_page(Status status, std::uint64_t number);
 
 template <class Take>
 bool PageStore::Impl::read_kept(std::uint64_t number, Counted counted, const Take& take) {

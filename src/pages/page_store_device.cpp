@@ -268,7 +268,7 @@ void PageStore::Impl::put_from(PageDevice& device, std::span<const std::uint64_t
         statuses.tell(i, put_one(numbers[i], std::span(pages).subspan(k * bytes, bytes)));
     }
   });
-  statuses.throw_first();
+  statuses.throw_first(*this);
 }
 
 std::uint64_t PageStore::Impl::get_to(PageDevice& device, std::span<const std::uint64_t> numbers,
@@ -284,7 +284,7 @@ std::uint64_t PageStore::Impl::get_to(PageDevice& device, std::span<const std::u
     present +=
         DeviceGet(*this, device, on_device, part, pages + first * page_bytes(), memory).run(statuses, first);
   }
-  statuses.throw_first();
+  statuses.throw_first(*this);
   return present;
 }
 

@@ -76,7 +76,7 @@ void PageStore::put_many(std::span<const std::uint64_t> numbers, std::span<const
       });
     }
   }
-  statuses.throw_first();
+  statuses.throw_first(impl);
 }
 
 std::uint64_t PageStore::get_many(std::span<const std::uint64_t> numbers, std::span<std::byte> pages,
@@ -143,7 +143,7 @@ std::uint64_t PageStore::get_many(std::span<const std::uint64_t> numbers, std::s
       });
     }
   }
-  statuses.throw_first();
+  statuses.throw_first(impl);
   return present;
 }
 

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <map>
 
+#include "core/xml_text.hpp"
+
 namespace hemstitch {
 namespace {
 
@@ -162,15 +164,8 @@ constexpr std::array<const char*, 4> kColours = {"#2f6db5", "#c2571a", "#2e8b57"
 constexpr double kPanelLeft = 60, kPanelWidth = 420, kPanelTop = 60, kPanelHeight = 220, kPanelStep = 540;
 
 std::string text_at(double x, double y, std::string_view anchor, std::string_view text) {
-  std::string escaped;
-  for (const char letter : text) {
-    if (letter == '<' || letter == '&' || static_cast<unsigned char>(letter) < ' ')
-      escaped += '?';
-    else
-      escaped += letter;
-  }
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" fill=\"{}\">{}</text>\n", x, y,
-                     anchor, kInk, escaped);
+                     anchor, kInk, xml_text(text));
 }
 
 std::string line_at(double x1, double y1, double x2, double y2, std::string_view more) {

@@ -31,7 +31,6 @@ FlatPageTable::~FlatPageTable() { munmap(entries_, page_count_ * sizeof(std::uin
 bool FlatPageTable::make_room(std::uint64_t number) {
   std::atomic<bool>& has_part = has_part_[number / kPartPages];
   if (has_part.load(std::memory_order_relaxed)) return true;
-  constexpr std::uint64_t kPartBytes = kPartPages * sizeof(std::uint64_t);
   if (!budget_.charge(kPartBytes)) return false;
   if (has_part.exchange(true, std::memory_order_relaxed))
     budget_.discharge(kPartBytes);  // another thread was first

@@ -25,7 +25,13 @@ constexpr std::uint64_t hash_of(std::uint64_t number) {
 
 // Any thread may read entries at any time; only one thread at a time may write an entry.
 class FlatPageTable {
+  static constexpr std::uint64_t kPartPages = 512;  // one page of the system
+
  public:
+  static constexpr std::uint64_t kMostPages = std::uint64_t{1} << 32;  // a slot has 4 bytes for a number
+  // What the budget must have for an entry.
+  static constexpr std::uint64_t kPartBytes = kPartPages * sizeof(std::uint64_t);
+
   // Throws kOutOfMemory.
   FlatPageTable(std::uint64_t page_count, MemoryBudget& budget);
   ~FlatPageTable();
@@ -48,8 +54,6 @@ class FlatPageTable {
   }
 
  private:
-  static constexpr std::uint64_t kPartPages = 512;  // one page of the system
-
   std::uint64_t page_count_, parts_;
   MemoryBudget& budget_;
   std::uint64_t* entries_ = nullptr;
@@ -59,7 +63,12 @@ class FlatPageTable {
 
 // One thread at a time. An entry's page number is in its slot; the constructor's argument reads it.
 class HashedPageTable {
+  static constexpr std::uint32_t kStep = 4;  // entries by which a bucket grows
+
  public:
+  // What the budget must have for an entry.
+  static constexpr std::uint64_t kLeastBytes = kStep * sizeof(std::uint64_t);
+
   using NumberOf = std::function<std::uint64_t(PageRef)>;
 
   HashedPageTable(MemoryBudget& budget, NumberOf number_of);
@@ -89,7 +98,6 @@ class HashedPageTable {
     std::uint64_t* refs = nullptr;
     std::uint32_t count = 0, capacity = 0;
   };
-  static constexpr std::uint32_t kStep = 4;  // entries by which a bucket grows
   static constexpr std::uint64_t kMostAverage = 48, kLeastAverage = 24;
 
   std::size_t bucket_of(std::uint64_t hash) const {

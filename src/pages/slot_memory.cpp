@@ -82,6 +82,12 @@ void SlotMemory::unmap_regions() {
   }
 }
 
+void SlotMemory::unmap_in_child() noexcept {
+  for (std::uint32_t i = 0; i < kMostRegions; ++i)
+    if (const Region* const mapped = region(i * kRegionUnits))
+      munmap(mapped->memory, std::size_t{unit_bytes_} * kRegionUnits);
+}
+
 std::size_t SlotMemory::class_of(std::uint32_t bytes) const {
   return static_cast<std::size_t>(std::ranges::lower_bound(class_bytes_, bytes) - class_bytes_.begin());
 }
@@ -142,10 +148,17 @@ std::uint32_t SlotMemory::new_unit() {
   return unit;
 }
 
+std::uint64_t SlotMemory::more_words(const Class& size_class) {
+  return size_class.slab_slots > kFewSlots ? bitmap_words(size_class.slab_slots) : 0;
+}
+
+std::uint64_t SlotMemory::charge_of(const Class& size_class) {
+  return size_class.slab_bytes + more_words(size_class) * sizeof(std::uint64_t) + sizeof(Slab);
+}
+
 bool SlotMemory::add_slab(std::size_t number_of_class) {
   Class& size_class = classes_[number_of_class];
-  const std::uint64_t more = size_class.slab_slots > kFewSlots ? bitmap_words(size_class.slab_slots) : 0;
-  const std::uint64_t charged = size_class.slab_bytes + more * sizeof(std::uint64_t) + sizeof(Slab);
+  const std::uint64_t charged = charge_of(size_class), more = more_words(size_class);
   if (!budget_.charge(charged)) return false;
   try {
     auto many = more != 0 ? std::make_unique<std::uint64_t[]>(more) : nullptr;
@@ -245,7 +258,6 @@ bool SlotMemory::has_free_slabs(double least_free_share) const {
 void SlotMemory::release_slab(Class& size_class, std::uint32_t number) {
   Slab& emptied = slab(number);
   unlist(size_class, number);
-  const std::uint64_t more = size_class.slab_slots > kFewSlots ? bitmap_words(size_class.slab_slots) : 0;
   emptied.many.reset();
   size_class.free_slots -= size_class.slab_slots;
   size_class.all_slots -= size_class.slab_slots;
@@ -257,9 +269,9 @@ void SlotMemory::release_slab(Class& size_class, std::uint32_t number) {
     if (plan_.lock) mlock2(memory, unit_bytes_, MLOCK_ONFAULT);
 #endif
   }
-  bookkeeping_bytes_.fetch_sub(more * sizeof(std::uint64_t), std::memory_order_relaxed);
+  bookkeeping_bytes_.fetch_sub(more_words(size_class) * sizeof(std::uint64_t), std::memory_order_relaxed);
   slab_bytes_.fetch_sub(size_class.slab_bytes, std::memory_order_relaxed);
-  budget_.discharge(size_class.slab_bytes + more * sizeof(std::uint64_t) + sizeof(Slab));
+  budget_.discharge(charge_of(size_class));
   const std::scoped_lock lock(units_mutex_);
   free_units_.push_back(number);  // map_region() has reserved room for all units
 }

@@ -56,6 +56,9 @@ class SlotMemory {
   // With `prefault`, the constructor allocates the budget's memory. Throws Error: kOutOfMemory.
   SlotMemory(const Plan& plan, MemoryBudget& budget);
   ~SlotMemory();
+  // For a child of fork(), whatever the parent's threads were doing: gives back the memory of the slots. Nothing else
+  // may be done with the object then.
+  void unmap_in_child() noexcept;
   SlotMemory(const SlotMemory&) = delete;
   SlotMemory& operator=(const SlotMemory&) = delete;
 
@@ -92,6 +95,8 @@ class SlotMemory {
   // Whether compact() might find something.
   bool has_free_slabs(double least_free_share) const;
 
+  // What the budget must have for a page of any content: a slab of the largest slots.
+  std::uint64_t least_bytes() const { return charge_of(classes_[class_count_ - 1]); }
   std::uint64_t slab_bytes() const { return slab_bytes_.load(std::memory_order_relaxed); }
   // The bitmaps and the descriptions of all slabs.
   std::uint64_t bookkeeping_bytes() const { return bookkeeping_bytes_.load(std::memory_order_relaxed); }
@@ -134,6 +139,10 @@ class SlotMemory {
     return region(number)->memory + std::size_t{number % kRegionUnits} * unit_bytes_;
   }
   std::size_t class_of(std::uint32_t bytes) const;
+  // Words of a slab's bitmap that are not in its description.
+  static std::uint64_t more_words(const Class& size_class);
+  // What a slab takes of the budget: its memory and its description.
+  static std::uint64_t charge_of(const Class& size_class);
   std::uint32_t new_unit();
   void map_region();
   void unmap_regions();

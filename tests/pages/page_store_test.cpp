@@ -3,7 +3,9 @@
 #include "pages/page_store.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -15,6 +17,7 @@
 #include <random>
 #include <thread>
 
+#include "core/bytes.hpp"
 #include "hemstitch/pages.h"
 #include "hemstitch/pages.hpp"
 #include "shapes.hpp"
@@ -110,7 +113,7 @@ void run_sequence(PageStore& store, Model& model, std::span<const std::uint64_t>
   }
 }
 
-TEST(PageStore, AsAMapOfRandomSequences) {
+TEST_WITH_THREADS(PageStore, AsAMapOfRandomSequences) {
   for (const std::uint32_t page_bytes : {4096U, 16384U, 65536U})
     for (const std::uint64_t page_count : {std::uint64_t{0}, std::uint64_t{2000}})
       for (const bool checksums : {false, true}) {
@@ -181,6 +184,87 @@ TEST(PageStore, ABudgetIsNeverPassedAndChangesNothingThatStands) {
       model[i] = 1;
     }
     expect_holds(store, model);
+  }
+}
+
+// The least budget that is taken is one that holds a page of any content.
+TEST(PageStore, ABudgetThatHoldsNoPageIsRefused) {
+  for (const std::uint32_t page_bytes : {4096U, 65536U})
+    for (const std::uint64_t page_count : {0U, 100U})
+      for (const bool prefault : {false, true}) {
+        if (prefault && page_bytes != 4096) continue;  // takes 135 MB from the system
+        PageStoreOptions options{.page_count = page_count, .prefault = prefault, .batch = on_cpu(page_bytes)};
+        std::uint64_t refused = 0, taken = 4 << 20;
+        while (taken - refused > 1) {
+          options.budget_bytes = (refused + taken) / 2;
+          const Status status = status_of([&] { PageStore store(options); });
+          ASSERT_TRUE(status == Status::kOk || status == Status::kInvalidOption);
+          (status == Status::kOk ? taken : refused) = options.budget_bytes;
+        }
+        EXPECT_GT(refused, page_bytes);
+        options.budget_bytes = taken;
+        PageStore store(options);
+        EXPECT_EQ(status_of([&] { store.put(7, random_bytes(page_bytes)); }), Status::kOk);
+      }
+}
+
+TEST(PageStore, AFullStoreSpeaksOfItsBudget) {
+  PageStore store({.budget_bytes = 1 << 20, .batch = on_cpu()});
+  const Bytes raw = random_bytes(4096);
+  const auto message_of = [&](const std::function<void(std::uint64_t)>& put) -> std::string {
+    try {
+      for (std::uint64_t number = 0; number < 400; ++number) put(number);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  for (const std::string& message :
+       {message_of([&](std::uint64_t number) { store.put(number, raw); }),
+        message_of([&](std::uint64_t number) { store.put_many(std::vector{number}, raw); })})
+    EXPECT_NE(message.find("the store's budget of 1048576 bytes is used up"), message.npos) << message;
+}
+
+std::uint64_t mapped_bytes() {
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// Whatever the parent's threads were doing at that moment, a child of fork() frees a store without waiting for them, and the
+// memory of its pages is gone.
+TEST(PageStore, AChildOfForkFreesIt) {
+  for (const std::uint64_t page_count : {0U, 4000U}) {
+    PageStore store({.page_count = page_count, .batch = on_cpu()});
+    std::atomic<bool> done = false;
+    std::vector<std::thread> threads;
+    for (std::uint64_t t = 0; t < 2; ++t)
+      threads.emplace_back([&, t] {
+        const Bytes raw = random_bytes(4096);
+        for (std::uint64_t i = 0; !done; ++i) {
+          store.put(i * 2 % 4000 + t, raw);
+          if (i % 3 == 0) store.discard(i * 14 % 4000 + t);
+        }
+      });
+    while (store.statistics().slot_bytes < 1 << 20) std::this_thread::yield();
+    for (int trial = 0; trial < 50 && !HasFailure(); ++trial) {
+      const pid_t child = fork();
+      if (child == 0) {
+        alarm(20);  // for a child that waits
+        const std::uint64_t before = mapped_bytes();
+        if (trial % 2 == 0)
+          store.~PageStore();
+        else
+          store = PageStore(std::move(store));  // stays
+        const bool is_gone = mapped_bytes() + (1 << 20) <= before;
+        _exit(is_gone == (trial % 2 == 0) ? 0 : 1);
+      }
+      int status = 0;
+      ASSERT_EQ(waitpid(child, &status, 0), child);
+      EXPECT_EQ(status, 0) << "trial " << trial;
+    }
+    done = true;
+    for (std::thread& thread : threads) thread.join();
   }
 }
 
@@ -632,13 +716,15 @@ TEST(PageStoreSnapshot, WhatDoesNotFitIsRefusedBeforeAnythingChanges) {
   {
     PageStore store({.batch = on_cpu()});
     some_pages(store);
+    for (std::uint64_t number = 0; number < 10000; ++number) store.put(number, Bytes(4096));
+    store.put(50000, Bytes(4096));
     store.save(path);
   }
   PageStore few({.page_count = 5000, .batch = on_cpu()});
   EXPECT_EQ(status_of([&] { few.load(path); }), Status::kInvalidOption);
   PageStore large({.batch = on_cpu(8192)});
   EXPECT_EQ(status_of([&] { large.load(path); }), Status::kInvalidOption);
-  PageStore tiny({.budget_bytes = 100, .batch = on_cpu()});
+  PageStore tiny({.budget_bytes = 140000, .batch = on_cpu()});
   EXPECT_EQ(status_of([&] { tiny.load(path); }), Status::kMemoryLimit);
   for (const PageStore* const store : {&few, &large, &tiny}) EXPECT_EQ(store->statistics().pages, 0U);
   EXPECT_EQ(status_of([&] { few.load(folder.file("none")); }), Status::kReadFailed);
@@ -649,6 +735,42 @@ TEST(PageStoreSnapshot, WhatDoesNotFitIsRefusedBeforeAnythingChanges) {
   write_file(path, {});
   EXPECT_EQ(status_of([&] { few.load(path); }), Status::kUnknownFormat);
   EXPECT_EQ(few.statistics().pages, 0U);
+}
+
+TEST(PageStoreSnapshot, APipeInItsPlaceIsRefused) {
+  const Folder folder;
+  const std::string path = folder.file("pages");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  PageStore store({.batch = on_cpu()});
+  alarm(60);  // for a call that waits
+  EXPECT_EQ(status_of([&] { store.load(path); }), Status::kReadFailed);
+  EXPECT_EQ(status_of([&] { store.save(path); }), Status::kWriteFailed);
+  alarm(0);
+}
+
+// An index of 128 MB, all of it a hole of the file. Memory does not follow what is claimed.
+TEST(PageStoreSnapshot, AnIndexThatIsClaimedTakesNoMemory) {
+  const Folder folder;
+  const std::string path = folder.file("pages");
+  constexpr std::uint32_t kIndexBytes = std::uint32_t{128} << 20;
+  Bytes head(32);
+  store_le32(head.data(), 0x184D2A5C);
+  store_le32(head.data() + 4, kIndexBytes);
+  std::memcpy(head.data() + 8, "hemspage", 8);
+  store_le32(head.data() + 16, 1);
+  store_le32(head.data() + 20, 4096);
+  store_le64(head.data() + 24, (kIndexBytes - 28) / 16);
+  write_file(path, head);
+  std::filesystem::resize_file(path, kIndexBytes + 100);
+  PageStore store({.batch = on_cpu()});
+  const auto most_kilobytes = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  const auto before = most_kilobytes();
+  EXPECT_EQ(status_of([&] { store.load(path); }), Status::kHeaderChecksumMismatch);
+  EXPECT_LT(most_kilobytes() - before, 32 << 10);
 }
 
 // Any change of any byte, and any cut, is an error, and no page is ever wrong.

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "core/status.hpp"
+#include "core/xml_text.hpp"
 #include "evaluate/analysis.hpp"
 #include "evaluate/evaluation.hpp"
 #include "format/formats.hpp"
@@ -230,6 +231,26 @@ TEST(Analysis, TheMapIsDrawnForAnyFile) {
     EXPECT_EQ(svg.find("nan"), std::string::npos) << input.name;
     EXPECT_EQ(svg.find("inf\""), std::string::npos) << input.name;
   }
+}
+
+// What XML takes as it is, what it takes escaped, and what it does not take: control characters, and bytes that are no UTF-8 (too
+// long, cut off, surrogates, beyond the last character).
+TEST(XmlText, OfAnyBytes) {
+  EXPECT_EQ(xml_text(""), "");
+  EXPECT_EQ(xml_text("a b\x7f"), "a b\x7f");
+  EXPECT_EQ(xml_text("<a href=\"b\">&amp;"), "&lt;a href=\"b\"&gt;&amp;amp;");
+  EXPECT_EQ(xml_text("\x01\t\n\x1f"), "????");
+  for (const std::string right : {"\xC2\x80", "\xC3\xA4", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF",
+                                  "\xEE\x80\x80", "\xEF\xBF\xBD", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
+    EXPECT_EQ(xml_text(right), right);
+    EXPECT_EQ(xml_text(right + "<" + right), right + "&lt;" + right);
+    for (std::size_t cut = 1; cut < right.size(); ++cut)
+      EXPECT_EQ(xml_text(right.substr(0, cut) + "a"), std::string(cut, '?') + "a");
+  }
+  for (const std::string wrong :
+       {"\x80", "\xFF", "\xC0\xAF", "\xC1\xBF", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xEF\xBF\xBE",
+        "\xEF\xBF\xBF", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80"})
+    EXPECT_EQ(xml_text("a" + wrong + "b"), "a" + std::string(wrong.size(), '?') + "b");
 }
 
 TEST(Analysis, RefusesAMatchThatIsNone) {

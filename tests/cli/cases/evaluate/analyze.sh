@@ -14,6 +14,11 @@ for finder in report["finders"]:
 assert sum(report["positions"].values()) == size
 print(xml.dom.minidom.parse("map.svg").documentElement.tagName)
 END
+# A name may have any bytes, and the drawing is XML nevertheless.
+cp data "$(printf 'a\377<&\303\244')"
+hemstitch analyze --svg map.svg a* >table
+python3 -c 'import xml.dom.minidom
+print(ascii(xml.dom.minidom.parse("map.svg").getElementsByTagName("text")[0].firstChild.data))'
 status_of hemstitch analyze 2>&1
 status_of hemstitch analyze data data 2>&1
 status_of hemstitch analyze --against brute_force:window_size=0 data 2>&1

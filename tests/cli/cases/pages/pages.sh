@@ -24,12 +24,19 @@ print([(speed["backend"], speed["pages"]) for speed in report["speeds"]])
 assert 0 < report["put_microseconds"]["p50"] <= report["put_microseconds"]["p99"]
 print(xml.dom.minidom.parse("drawing.svg").documentElement.tagName)
 END
+# A name may have any bytes, and the drawing is XML nevertheless.
+cp data "$(printf 'a\377<&\303\244')"
+hemstitch pages --backend cpu --svg drawing.svg a* >table
+python3 -c 'import xml.dom.minidom
+print(ascii(xml.dom.minidom.parse("drawing.svg").getElementsByTagName("text")[0].firstChild.data))'
 hemstitch pages --backend cpu data | head -n 5
 hemstitch pages --backend cpu --page 64K --memory 64K data | head -n 1
 status_of hemstitch pages 2>&1
 status_of hemstitch pages data data 2>&1
 status_of hemstitch pages missing 2>&1
 status_of hemstitch pages . 2>&1
+mkfifo pipe
+status_of timeout 60 hemstitch pages pipe 2>&1
 status_of hemstitch pages --page 5000 data 2>&1
 status_of hemstitch pages --pid 0 2>&1
 status_of hemstitch pages --pid 1 data 2>&1
