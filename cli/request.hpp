@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/files/name_rules.hpp"
 #include "cli/files/output_tree.hpp"
 #include "hemstitch/hemstitch.hpp"
 
@@ -39,8 +40,10 @@ struct Request {
   std::string output_path;              // empty: named after the input
   std::shared_ptr<OutputTree> outputs;  // null: each beside its source
   bool force = false;
-  bool compress_again = false;  // even files that already have Hemstitch's suffix
+  bool compress_again = false;  // files that are compressed already, as any other
   bool recursive = false;
+  bool any_format = false;  // with -r, when not compressing: files of every format
+  NameRules name_rules;     // for all files
   bool remove_source = false;
   bool sync = true;  // outputs go to the disk before their sources are removed
   bool sparse = true;

@@ -2,6 +2,7 @@
 // the end.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,9 @@ class Tally {
  public:
   void fail(const std::string& path, std::string_view what);
   void warn() { warned_ = true; }
+  // A file that is compressed already, and so was left as it is.
+  void leave_compressed() { ++left_compressed_; }
+  std::size_t left_compressed() const { return left_compressed_; }
 
   // For several files: which ones failed.
   void print_failures(std::size_t total) const;
@@ -24,6 +28,7 @@ class Tally {
  private:
   std::vector<std::string> failed_;
   bool warned_ = false;
+  std::size_t left_compressed_ = 0;
 };
 
 // The message of an exception that was thrown while a file was processed. Call it and use the result where

@@ -60,6 +60,20 @@ struct IndexOutput {
   std::unique_ptr<FileSink> sink;
 };
 
+// The source grew or shrank while it was read, or its size was never that of its content.
+void tell_of_another_size(const Request& request, const std::string& path, const StreamReport& report) {
+  if (!request.quiet)
+    print_message(path, fmt::format("warning: {} bytes were expected, {} came and are compressed (the file "
+                                    "changed while it was read, or its size is not that of its content)",
+                                    *report.expected_input_bytes, report.input_bytes));
+}
+
+// Warns that the file will hardly get smaller.
+void tell_of_compressed(const std::string& path, std::string_view format) {
+  print_message(
+      path, fmt::format("warning: is {} data already (-z or -f compresses it without a warning)", format));
+}
+
 Outcome compress_file(const Request& request, CompressOptions options, const FileName& file) {
   if (writes_to_stdout(request, file) && is_terminal(STDOUT_FILENO) && !request.force)
     throw ToolError(
@@ -68,6 +82,12 @@ Outcome compress_file(const Request& request, CompressOptions options, const Fil
   FileSource source(file);
   refuse_folder(request, source);
   refuse_compressed_name(request, source);
+  if (source.is_regular() && !source.is_standard_input() && !request.compress_again) {
+    if (const auto format = compressed_already(source.first_bytes(), source.file().name)) {
+      if (leaves_compressed_files(request)) return Outcome::kLeft;
+      if (!request.quiet) tell_of_compressed(path, *format);
+    }
+  }
   await_later_stamps(request, source);
   options.content_bytes = source.total_bytes();
   if (request.with_name) store_name(options, source);
@@ -88,7 +108,13 @@ Outcome compress_file(const Request& request, CompressOptions options, const Fil
     seconds = progress.elapsed_seconds();
   }
   std::optional<std::string> kept;
-  if (request.remove_source) kept = remove_source(request, source);
+  if (request.remove_source) {
+    if (report.expected_input_bytes)
+      kept = "is not as long as its size said, so it is kept";
+    else
+      kept = remove_source(request, source);
+  }
+  if (report.expected_input_bytes) tell_of_another_size(request, path, report);
   report_stream(request, path, report, seconds);
   return worst(worst(report_warning(request, path, warning), report_warning(request, path, index_warning)),
                report_warning(request, path, kept));

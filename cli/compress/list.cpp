@@ -173,7 +173,8 @@ int run_list(const Request& request) {
       print_json(path, index, totals);
     } else {
       if (listed_count == 0) print_head();
-      print_row(totals, checks_of(index), shown_name(path) + dictionaries_of(index));
+      print_row(totals, checks_of(index),
+                (path == kStandardStream ? "stdin" : escaped(path)) + dictionaries_of(index));
       if (request.verbosity > 0) print_frames(index);
     }
     ++listed_count;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "cli/command_hints.hpp"
+#include "cli/files/suffixes.hpp"
 #include "cli/options/option_table.hpp"
 #include "cli/options/option_values.hpp"
 #include "cli/options/work_options.hpp"
@@ -18,23 +19,20 @@
 namespace hemstitch::cli {
 namespace {
 
-// The suffix of a name, and the format that -o writes for it.
-struct Suffix {
+// A suffix that -o refuses, since it tells another tool's format.
+struct ForeignSuffix {
   std::string_view suffix;
   std::string_view format;
 };
-constexpr std::array<Suffix, 5> kForeignSuffixes{{
+constexpr std::array<ForeignSuffix, 5> kForeignSuffixes{{
     {".zst", "zstd"},
     {".xz", "xz"},
     {".bz2", "bzip2"},
     {".zip", "zip"},
     {".7z", "7z"},
 }};
-// In addition to the suffixes of the formats.
-constexpr std::array<Suffix, 2> kOtherSuffixes{{
-    {".tgz", "gzip"},
-    {".bgz", "bgzf"},
-}};
+
+constexpr std::string_view kAnyFormat = "any";  // a value of --format
 
 ByteRange range_from(const std::string& text) {
   const std::size_t dash = text.find('-');
@@ -113,7 +111,7 @@ struct Given {
 };
 
 void add_action_options(OptionTable& table, Given& given) {
-  table.flag("-z,--compress", given.compress, "compress, also a FILE that ends in .lz4")
+  table.flag("-z,--compress", given.compress, "compress, also a FILE that is compressed already")
       .begins("What to do (default: compress)");
   table.flag("-d,--decompress", given.restore, "restore");
   table.flag("-t,--test", given.test, "restore without writing; check everything");
@@ -152,16 +150,19 @@ void add_output_options(OptionTable& table, Given& given) {
   table.value("--output-dir", "DIR", given.output_dir,
               "write to DIR instead; with -r, in the same folders below it");
   table.flag("-c,--stdout", request.to_stdout, "write to stdout");
-  table.flag("-f,--force", request.force,
-             "overwrite files, write compressed data to a terminal, compress a FILE that ends in .lz4, "
-             "use a dictionary with another id; with -dc, write data in an unknown format unchanged");
+  table.flag(
+      "-f,--force", request.force,
+      "overwrite files, write compressed data to a terminal, compress a FILE that is compressed "
+      "already, use a dictionary with another id; with -dc, write data in an unknown format unchanged");
   table.flag("-k,--keep", given.keep, "keep the source (default)");
   table.flag(
       "--rm", request.remove_source,
       "remove the source when its output is complete and on the disk, unless it changed since it was read");
   table.flag(
       "--no-sync", [&request] { request.sync = false; }, "with --rm: do not wait for the disk");
-  table.flag("-r,--recursive", request.recursive, "process the files in folders, each on its own");
+  table.flag("-r,--recursive", request.recursive,
+             "process the files in folders, each on its own; compressed ones stay as they are");
+  add_name_options(table, request.name_rules);
   table.flag(
       "-N,--name", request.with_name,
       "store name and time in the header of gzip; with -d, use those in the header (default: -n, neither, so "
@@ -171,7 +172,8 @@ void add_output_options(OptionTable& table, Given& given) {
   table.flag("-m,--multiple", given.multiple, "accepted as in lz4; each FILE always has its own output");
   table.value("--format", "FORMAT", given.format,
               fmt::format("the format to write: {} (default: by the suffix of -o, or lz4), or to restore if "
-                          "the data does not show it",
+                          "the data does not show it. With -dr, which files: those of this format (default: "
+                          "lz4), or any",
                           FormatTable::instance().names()));
   table.flag("--index", request.write_index,
              "write an index beside the compressed file: with --format bgzf FILE.gz.gzi, as bgzip does; with "
@@ -240,6 +242,12 @@ void apply_level(const Given& given, CompressOptions& compress) {
 
 void apply_format(const std::string& name, const std::string& output_path, Request& request) {
   const FormatTable& formats = FormatTable::instance();
+  if (name == kAnyFormat) {
+    if (request.action == Action::kCompress)
+      throw UsageError("--format any: for -d, -t and -l; name the format to write");
+    request.any_format = true;
+    return;
+  }
   if (!name.empty()) {
     const FrameFormat* const format = formats.of_name(name);
     if (format == nullptr)
@@ -250,13 +258,11 @@ void apply_format(const std::string& name, const std::string& output_path, Reque
   }
   if (request.action != Action::kCompress) return;
   const FrameFormat& written = formats.of(request.compress.format);
-  if (const FrameFormat* const format = formats.of_suffix(output_path)) {
+  if (const FrameFormat* const format = format_of_name(output_path)) {
     request.compress.format = format->id();
     return;
   }
-  for (const Suffix& known : kOtherSuffixes)
-    if (output_path.ends_with(known.suffix)) request.compress.format = formats.of_name(known.format)->id();
-  for (const Suffix& known : kForeignSuffixes)
+  for (const ForeignSuffix& known : kForeignSuffixes)
     if (output_path.ends_with(known.suffix))
       throw UsageError(
           fmt::format("-o '{}': this version does not write {} (--format {} writes {} under this name)",

@@ -12,7 +12,8 @@
 
 namespace hemstitch::cli {
 
-enum class Outcome { kDone, kWarned };
+// kLeft: compressed already, and so left as it is.
+enum class Outcome { kDone, kLeft, kWarned };
 inline Outcome worst(Outcome a, Outcome b) { return std::max(a, b); }
 
 // Processes those of `files` that it can, many at a time; returns the others, in order.

@@ -36,6 +36,7 @@ struct BatchFile {
   std::unique_ptr<FileSource> source;  // closed once it was read; its status is still used
   std::span<const std::byte> input;
   bool left = false;  // for a stream, which begins again
+  bool compressed_already = false;
   bool synced_with_batch = false;
   bool done = false;
   std::string failure;  // empty if there was none
@@ -199,7 +200,9 @@ class FileBatches {
     slot.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 
-  static bool is_on_its_way(const BatchFile& file) { return !file.left && file.failure.empty(); }
+  static bool is_on_its_way(const BatchFile& file) {
+    return !file.left && !file.compressed_already && file.failure.empty();
+  }
 
   std::uint64_t planned_bytes(const BatchFile& file) const {
     return bytes_[static_cast<std::size_t>(file.origin - names_.data())];
@@ -226,6 +229,9 @@ class FileBatches {
         file.source->close();
         if (file.left) file.source.reset();
         file.input = room.first(bytes);
+        file.compressed_already =
+            !file.left && leaves_compressed_files(request_) &&
+            compressed_already(file.input.first(std::min(kIdentifyBytes, bytes)), file.origin->name);
       } catch (...) {
         file.failure = failure_text();
       }
@@ -295,6 +301,7 @@ class FileBatches {
     const Folder* folder = nullptr;
     bool taken = false;
     for (BatchFile& file : slot.files) {
+      if (!is_on_its_way(file)) continue;
       if (folder != file.origin->folder.get()) {
         folder = file.origin->folder.get();
         taken = take_output_folder(*file.origin, sync);
@@ -347,6 +354,7 @@ class FileBatches {
       left_[static_cast<std::size_t>(file.origin - names_.data())] = true;
       return;
     }
+    if (file.compressed_already) return tally_.leave_compressed();
     if (!file.failure.empty()) return tally_.fail(file.origin->path(), file.failure);
     block_count_ += file.block_count;
     if (request_.verbosity > 0) {

@@ -52,21 +52,6 @@ ToolError target_is_input(const FileName& file) {
 
 }  // namespace
 
-std::string compressed_name(std::string_view name, Format format) {
-  return std::string(name).append(FormatTable::instance().of(format).suffix());
-}
-
-bool has_suffix(std::string_view name, Format format) {
-  const std::string_view suffix = FormatTable::instance().of(format).suffix();
-  return !suffix.empty() && name.size() > suffix.size() && name.ends_with(suffix);
-}
-
-std::optional<std::string> restored_name(std::string_view name) {
-  const FrameFormat* const format = FormatTable::instance().of_suffix(name);
-  if (format == nullptr) return std::nullopt;
-  return std::string(name.substr(0, name.size() - format->suffix().size()));
-}
-
 FileSource::FileSource(FileName file) : file_(std::move(file)) {
   // O_NONBLOCK, so that a pipe that took the name of a file in a folder does not block.
   const int flags = O_RDONLY | O_NOCTTY | (file_.is_argument ? 0 : O_NONBLOCK);
@@ -338,9 +323,32 @@ void FileSink::write_all(std::span<const std::byte> bytes) {
   }
 }
 
-// Writes to mapped memory with all threads of the caller's arena, if the file can be mapped.
+bool FileSink::replace_beginning(std::span<const std::byte> bytes) {
+  const int number = descriptor_.number();
+  struct stat status {};
+  // In a file that is opened for appending, pwrite() appends too.
+  if (fstat(number, &status) != 0 || !S_ISREG(status.st_mode) || (fcntl(number, F_GETFL) & O_APPEND) != 0)
+    return false;
+  // Standard output may have begun in the middle of its file.
+  const off_t begin = lseek(number, 0, SEEK_CUR) - static_cast<off_t>(position_ - hole_bytes_);
+  if (begin < 0) return false;
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t count =
+        pwrite(number, bytes.data() + done, bytes.size() - done, begin + static_cast<off_t>(done));
+    if (count >= 0)
+      done += static_cast<std::size_t>(count);
+    else if (errno != EINTR)
+      throw system_error(Status::kWriteFailed, "writing failed", errno);
+  }
+  return true;
+}
+
+// Writes to mapped memory with all threads of the caller's arena, if the file can be mapped. Only a file that
+// nobody else may open: whoever cuts a mapped file ends the processes that write to it.
 void FileSink::write_mapped(std::span<const std::byte> bytes) {
-  const off_t begin = bytes.size() >= kMappedFromBytes ? lseek(descriptor_.number(), 0, SEEK_CUR) : -1;
+  const bool is_ours = !temporary_name_.empty();
+  const off_t begin =
+      is_ours && bytes.size() >= kMappedFromBytes ? lseek(descriptor_.number(), 0, SEEK_CUR) : -1;
   if (begin < 0) return write_all(bytes);
   const auto range = MappedRange::of(descriptor_.number(), static_cast<std::uint64_t>(begin), bytes.size());
   if (!range) return write_all(bytes);
@@ -450,7 +458,7 @@ std::vector<std::byte> read_dictionary(const std::string& path, bool whole) {
 RestoreOptions options_to_restore(RestoreOptions options, FileSource& source) {
   const DataIdentity identity = identify_data(source.first_bytes());
   if (options.format || identity.kind == DataKind::kFrame) return options;
-  const FrameFormat* const format = FormatTable::instance().of_suffix(source.file().name);
+  const FrameFormat* const format = format_of_name(source.file().name);
   if (format == nullptr || format->is_told_by_content() || identity.kind == DataKind::kEmpty)
     refuse_foreign(identity);
   else

@@ -21,19 +21,13 @@
 
 #include "cli/files/file_attributes.hpp"
 #include "cli/files/folder.hpp"
+#include "cli/files/suffixes.hpp"
 #include "cli/messages.hpp"
 #include "core/descriptor.hpp"
 #include "format/identify.hpp"
 #include "pipeline/stream.hpp"
 
 namespace hemstitch::cli {
-
-// For names without folders. "a" -> "a.lz4", in the format that is written.
-std::string compressed_name(std::string_view name, Format format);
-// Whether the name has the format's suffix. True for "a.lz4", not for ".lz4".
-bool has_suffix(std::string_view name, Format format);
-// "a.lz4" -> "a"; nothing if the suffix is another one.
-std::optional<std::string> restored_name(std::string_view name);
 
 class FileSource : public Source {
  public:
@@ -108,6 +102,7 @@ class FileSink : public Sink {
 
   void write(std::span<const std::byte> bytes) override;
   void write_in_parallel(std::span<const std::byte> bytes) override;
+  bool replace_beginning(std::span<const std::byte> bytes) override;
 
   // Finishes the file, and gives it the attributes of `source` if that is a regular file, and its name.
   // Returns the attributes that the file system refused; that is no reason to lose the data.

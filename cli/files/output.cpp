@@ -57,7 +57,22 @@ void refuse_compressed_name(const Request& request, const FileSource& source) {
   if (!request.compress_again && has_suffix(source.file().name, request.compress.format))
     throw ToolError(
         fmt::format("has the suffix {} already (-d restores it; -z or -f compresses it once more)",
-                    FormatTable::instance().of(request.compress.format).suffix()));
+                    suffix_of_name(source.file().name)));
+}
+
+std::optional<std::string_view> compressed_already(std::span<const std::byte> first_bytes,
+                                                   std::string_view name) {
+  const FormatTable& formats = FormatTable::instance();
+  if (const FrameFormat* const told = formats.of_data(first_bytes)) return told->title();
+  if (const DataIdentity identity = identify_data(first_bytes); identity.kind == DataKind::kForeign)
+    return identity.foreign_name;
+  const FrameFormat* const named = format_of_name(name);
+  if (named != nullptr && !named->is_told_by_content()) return named->title();
+  return std::nullopt;
+}
+
+bool leaves_compressed_files(const Request& request) {
+  return request.action == Action::kCompress && request.recursive && !request.force;
 }
 
 void refuse_terminal(const Request& request, const FileSource& source) {

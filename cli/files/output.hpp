@@ -3,7 +3,9 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/files/each_file.hpp"
@@ -45,6 +47,14 @@ void refuse_folder(const Request& request, const FileSource& source);
 
 // Refuses to compress a file that already has Hemstitch's suffix, unless -z or -f was given.
 void refuse_compressed_name(const Request& request, const FileSource& source);
+
+// For a file to be compressed: the name of the format that its first bytes tell, or its suffix if the format
+// cannot be told by its content. Nothing if it is not compressed, as far as that is known.
+std::optional<std::string_view> compressed_already(std::span<const std::byte> first_bytes,
+                                                   std::string_view name);
+
+// Whether files that are compressed already are passed over: only -r finds files that nobody named.
+bool leaves_compressed_files(const Request& request);
 
 // Refuses to read compressed data from a terminal, unless -f was given.
 void refuse_terminal(const Request& request, const FileSource& source);

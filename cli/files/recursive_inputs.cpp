@@ -31,22 +31,27 @@ enum class Kind : char {
   kLink,
   kSpecial,
   kOtherSuffix,
+  kOtherFormat,
+  kExcluded,
   kDone,
   kTemporary,
   kLeftOver
 };
 
-struct Counts {
-  std::size_t other_suffix = 0, link = 0, special = 0, done = 0, temporary = 0;
+void count(Kind kind, SkippedFiles& skipped) {
+  if (kind == Kind::kOtherSuffix) ++skipped.other_suffix;
+  if (kind == Kind::kOtherFormat) ++skipped.other_format;
+  if (kind == Kind::kLink) ++skipped.link;
+  if (kind == Kind::kSpecial) ++skipped.special;
+  if (kind == Kind::kDone) ++skipped.done;
+  if (kind == Kind::kTemporary || kind == Kind::kLeftOver) ++skipped.temporary;
+}
 
-  void add(Kind kind) {
-    if (kind == Kind::kOtherSuffix) ++other_suffix;
-    if (kind == Kind::kLink) ++link;
-    if (kind == Kind::kSpecial) ++special;
-    if (kind == Kind::kDone) ++done;
-    if (kind == Kind::kTemporary || kind == Kind::kLeftOver) ++temporary;
-  }
-};
+// The format whose suffix the request's compressed files have.
+Format format_of(const Request& request) {
+  return request.action == Action::kCompress ? request.compress.format
+                                             : request.restore.format.value_or(Format::kLz4);
+}
 
 // Determines what each entry is, and notes it.
 class Judge {
@@ -55,6 +60,9 @@ class Judge {
 
   // Judges the entries of a folder, in the order of their names. Any thread may call it.
   void judge(const std::shared_ptr<const Folder>& folder, std::vector<FolderEntry>& entries) const {
+    std::erase_if(entries, [&](const FolderEntry& entry) {
+      return entry.type == DT_DIR && !request_.name_rules.takes_folder(entry.name);
+    });
     // The names that outputs may have; none if the folder is new.
     std::vector<std::string_view> targets;
     for (const FolderEntry& entry : entries)
@@ -66,7 +74,7 @@ class Judge {
 
   Kind kind_of_argument(const FileName& file) const {
     if (is_temporary_name(file.name)) return kind_of_temporary(file);
-    if (!is_input(file.name)) return Kind::kOtherSuffix;
+    if (!is_input(file.name)) return kind_of_other(file.name);
     return kind_of_input(file);
   }
 
@@ -89,7 +97,8 @@ class Judge {
         return Kind::kSpecial;
     }
     if (is_temporary_name(entry.name)) return kind_of_temporary({folder, entry.name});
-    if (!is_input(entry.name)) return Kind::kOtherSuffix;
+    if (!request_.name_rules.takes_file(entry.name)) return Kind::kExcluded;
+    if (!is_input(entry.name)) return kind_of_other(entry.name);
     const bool has_target =
         request_.outputs ||
         (!targets.empty() && std::binary_search(targets.begin(), targets.end(), target_of(entry.name)));
@@ -106,8 +115,13 @@ class Judge {
   }
 
   bool is_input(std::string_view name) const {
-    if (request_.action == Action::kCompress) return !has_suffix(name, request_.compress.format);
-    return has_suffix(name, request_.restore.format.value_or(Format::kLz4));
+    if (request_.any_format) return format_of_name(name) != nullptr;
+    return has_suffix(name, format_of(request_)) == (request_.action != Action::kCompress);
+  }
+
+  Kind kind_of_other(std::string_view name) const {
+    const bool is_restorable = request_.action != Action::kCompress && format_of_name(name) != nullptr;
+    return is_restorable ? Kind::kOtherFormat : Kind::kOtherSuffix;
   }
 
   // The name of a file's output, or the file's own name if it has none.
@@ -145,7 +159,6 @@ class InputFinder {
       before = std::move(file);
     }
     while (std::optional<WalkRun> run = walk_.next()) take(*run);
-    found_.skipped = summary();
     return std::move(found_);
   }
 
@@ -154,8 +167,11 @@ class InputFinder {
     struct stat status {};
     Kind kind = Kind::kInput;  // opening it will report what is wrong
     if (!file.is_standard_stream() && file.stat(status)) {
-      if (S_ISDIR(status.st_mode))
+      if (S_ISDIR(status.st_mode)) {
+        if (!request_.name_rules.takes_folder_argument(path)) return;
         return walk_.add_folder(std::make_shared<Folder>(path.ends_with('/') ? path : path + '/'), path);
+      }
+      if (!request_.name_rules.takes_argument(path)) return;
       kind = S_ISREG(status.st_mode) ? judge_.kind_of_argument(file) : Kind::kSpecial;
     }
     walk_.add_file(file.folder, {file.name, DT_REG, static_cast<char>(kind)});
@@ -176,7 +192,7 @@ class InputFinder {
     for (FolderEntry& entry : run.entries) {
       const auto kind = static_cast<Kind>(entry.note);
       FileName file{run.folder, std::move(entry.name), run.named};
-      counts_.add(kind);
+      count(kind, found_.skipped);
       if (kind == Kind::kLeftOver) found_.left_over.push_back(file.path());
       if (kind != Kind::kInput && kind != Kind::kDoneInput) continue;
       if (may_be_named && !is_first_time(file)) continue;
@@ -190,41 +206,39 @@ class InputFinder {
     return named == named_files_.end() || !std::exchange(named->second, true);
   }
 
-  std::string summary() const {
-    const std::size_t total =
-        counts_.other_suffix + counts_.link + counts_.special + counts_.done + counts_.temporary;
-    if (total == 0) return "";
-    std::string parts;
-    const auto add = [&](std::size_t count, const std::string& what) {
-      if (count > 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", count, what);
-    };
-    add(counts_.other_suffix,
-        fmt::format(
-            "{} suffix {}", request_.action == Action::kCompress ? "with" : "without",
-            FormatTable::instance()
-                .of(request_.action == Action::kCompress ? request_.compress.format
-                                                         : request_.restore.format.value_or(Format::kLz4))
-                .suffix()));
-    add(counts_.done, "done before");
-    add(counts_.link, counts_.link == 1 ? "link" : "links");
-    add(counts_.special, "special");
-    add(counts_.temporary, "temporary");
-    return fmt::format("skipped {} {}: {}", total, total == 1 ? "file" : "files", parts);
-  }
-
   const Request& request_;
   const Judge judge_;
   const bool may_come_twice_;
   Threads threads_;
   FolderWalk walk_;
   RecursiveInputs found_;
-  Counts counts_;
   // Files that are named by an argument, and whether each was taken: a folder may contain them too.
   std::set<Folder::Identity> named_folders_;
   std::map<std::pair<Folder::Identity, std::string>, bool> named_files_;
 };
 
 }  // namespace
+
+std::string SkippedFiles::text(const Request& request) const {
+  const std::size_t total = other_suffix + other_format + compressed + done + link + special + temporary;
+  if (total == 0) return "";
+  std::string parts;
+  const auto add = [&](std::size_t count, const std::string& what) {
+    if (count > 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", count, what);
+  };
+  if (request.any_format)
+    add(other_suffix, "without a suffix of a format");
+  else
+    add(other_suffix, fmt::format("{} suffix {}", request.action == Action::kCompress ? "with" : "without",
+                                  FormatTable::instance().of(format_of(request)).suffix()));
+  add(other_format, "of other formats (--format any takes them)");
+  add(compressed, "compressed already (-f compresses them once more)");
+  add(done, "done before");
+  add(link, link == 1 ? "link" : "links");
+  add(special, "special");
+  add(temporary, "temporary");
+  return fmt::format("skipped {} {}: {}", total, total == 1 ? "file" : "files", parts);
+}
 
 RecursiveInputs find_recursive_inputs(const Request& request) { return InputFinder(request).run(); }
 

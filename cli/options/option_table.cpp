@@ -3,9 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "cli/options/option_values.hpp"
@@ -18,10 +16,10 @@ constexpr std::size_t kHelpIndent = 24;
 constexpr std::size_t kHelpWidth = 79;
 
 // For example "-T, --threads N".
-std::string shown_names(const CLI::Option& option, std::string_view placeholder) {
+std::string shown_names(const OptionRow& row, std::string_view placeholder) {
   std::vector<std::string> names;
-  for (const std::string& name : option.get_snames()) names.push_back('-' + name);
-  for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+  for (const std::string& letter : row.letters) names.push_back('-' + letter);
+  for (const std::string& word : row.words) names.push_back("--" + word);
   return fmt::format("{}{}{}", fmt::join(names, ", "), placeholder.empty() ? "" : " ", placeholder);
 }
 
@@ -73,23 +71,23 @@ OptionRow& OptionRow::means_alone(std::string value) {
   return *this;
 }
 
-OptionRow& OptionRow::has_value_letters(std::string_view letters) {
-  value_letters = letters;
+OptionRow& OptionRow::has_value_letters(std::string_view all) {
+  value_letters = all;
   return *this;
 }
 
-bool OptionRow::takes_value() const { return option->get_items_expected_max() > 0; }
-
-OptionTable::OptionTable(Habits habits) : app_(std::make_unique<CLI::App>()), habits_(habits) {
-  app_->set_help_flag();
-}
-
-OptionTable::~OptionTable() = default;
-
-OptionRow& OptionTable::add(const CLI::Option* option, std::string_view placeholder, std::string help) {
+OptionRow& OptionTable::add(std::string_view names, std::string_view placeholder, std::string help) {
   OptionRow& row = rows_.emplace_back();
-  row.option = option;
-  row.shown = shown_names(*option, placeholder);
+  while (!names.empty()) {
+    const std::string_view name = names.substr(0, names.find(','));
+    names.remove_prefix(std::min(name.size() + 1, names.size()));
+    if (name.starts_with("--"))
+      row.words.emplace_back(name.substr(2));
+    else
+      row.letters.emplace_back(name.substr(1));
+  }
+  row.takes_value = !placeholder.empty();
+  row.shown = shown_names(row, placeholder);
   row.help = std::move(help);
   return row;
 }
@@ -100,7 +98,7 @@ OptionRow& OptionTable::flag(const std::string& names, bool& set, std::string he
 }
 
 OptionRow& OptionTable::flag(const std::string& names, const std::function<void()>& take, std::string help) {
-  OptionRow& row = add(app_->add_flag(names), "", std::move(help));
+  OptionRow& row = add(names, "", std::move(help));
   row.take = [take](const std::string&) { take(); };
   return row;
 }
@@ -113,9 +111,7 @@ OptionRow& OptionTable::value(const std::string& names, std::string_view placeho
 
 OptionRow& OptionTable::value(const std::string& names, std::string_view placeholder,
                               std::function<void(const std::string& value)> take, std::string help) {
-  CLI::Option* const option = app_->add_option(names);
-  option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  OptionRow& row = add(option, placeholder, std::move(help));
+  OptionRow& row = add(names, placeholder, std::move(help));
   row.take = std::move(take);
   return row;
 }
@@ -123,26 +119,16 @@ OptionRow& OptionTable::value(const std::string& names, std::string_view placeho
 OptionRow& OptionTable::help_flag(const std::string& names) {
   OptionRow& row = flag(
       names, [] {}, "this text");
-  help_ = row.option;
+  help_ = &row;
   return row;
 }
 
 std::vector<std::string> OptionTable::read(std::span<const std::string> words) {
   SplitWords split = split_words(rows_, habits_, words);
-  std::reverse(split.options.begin(), split.options.end());  // CLI11 takes them from the end
-  try {
-    app_->parse(split.options);
-  } catch (const CLI::ExtrasError&) {
-    const std::string unknown = app_->remaining().empty() ? "" : app_->remaining().front();
-    throw UsageError(fmt::format("no such option: {}", unknown.substr(0, unknown.find('='))));
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(error.what());
-  }
-  help_asked_ = help_ != nullptr && help_->count() > 0;
-  std::map<const CLI::Option*, std::size_t> taken;
+  help_asked_ =
+      help_ != nullptr && std::ranges::find(split.options, help_, &GivenOption::row) != split.options.end();
   if (!help_asked_)
-    for (const CLI::Option* option : app_->parse_order())
-      std::ranges::find(rows_, option, &OptionRow::option)->take(option->results()[taken[option]++]);
+    for (const GivenOption& given : split.options) given.row->take(given.value);
   return std::move(split.files);
 }
 
@@ -154,7 +140,7 @@ bool OptionTable::has_same_row(const OptionRow& row) const {
 std::string OptionTable::help(const OptionTable* above) const {
   std::string help, said_above;
   for (const OptionRow& row : rows_) {
-    if (row.help.empty() || (above != nullptr && row.option == help_)) continue;
+    if (row.help.empty() || (above != nullptr && &row == help_)) continue;
     if (above != nullptr && above->has_same_row(row)) {
       said_above += (said_above.empty() ? "" : ", ") + row.shown.substr(0, row.shown.find_first_of(" ,["));
       continue;

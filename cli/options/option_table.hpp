@@ -1,28 +1,23 @@
 // The options of a command. Each is declared once in a row: its names, its value, what it does, and its text
 // in the help. Reading words and printing the help both use the rows.
 //
-// Words are split here, and CLI11 then reads only options. So a bundle may end in a level (-9k, -d12), a file
-// may have any name, and options come in the order in which they were given; the last one of several wins.
+// A bundle may end in a level (-9k, -d12), a file may have any name, and options are taken in the order in
+// which they were given: the last one of several wins.
 #pragma once
 
 #include <deque>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
-
 namespace hemstitch::cli {
 
 struct OptionRow {
-  const CLI::Option* option = nullptr;
+  std::vector<std::string> letters = {}, words = {};  // its short and long names, without dashes
+  bool takes_value = false;
   std::function<void(const std::string& value)> take = {};  // may throw UsageError
   std::string section = {};                                 // of the help; it begins with this row
   std::string shown = {};                                   // in the help: names and value
@@ -36,9 +31,7 @@ struct OptionRow {
   OptionRow& begins(std::string title);
   OptionRow& shown_as(std::string names);
   OptionRow& means_alone(std::string value);
-  OptionRow& has_value_letters(std::string_view letters);
-
-  bool takes_value() const;
+  OptionRow& has_value_letters(std::string_view all);
 };
 
 class OptionTable {
@@ -48,8 +41,7 @@ class OptionTable {
     kGrep,  // the names of long options may be shortened; a value may be empty
   };
 
-  explicit OptionTable(Habits habits = Habits::kLz4);
-  ~OptionTable();
+  explicit OptionTable(Habits habits = Habits::kLz4) : habits_(habits) {}
   OptionTable(const OptionTable&) = delete;
   OptionTable& operator=(const OptionTable&) = delete;
 
@@ -71,13 +63,12 @@ class OptionTable {
   std::string help(const OptionTable* above = nullptr) const;
 
  private:
-  OptionRow& add(const CLI::Option* option, std::string_view placeholder, std::string help);
+  OptionRow& add(std::string_view names, std::string_view placeholder, std::string help);
   bool has_same_row(const OptionRow& row) const;
 
-  std::unique_ptr<CLI::App> app_;
   Habits habits_;
   std::deque<OptionRow> rows_;
-  const CLI::Option* help_ = nullptr;
+  const OptionRow* help_ = nullptr;
   bool help_asked_ = false;
 };
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <string_view>
@@ -19,9 +18,8 @@ bool has_name(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::string name_of(const OptionRow& row) {
-  const std::vector<std::string>& long_names = row.option->get_lnames();
-  return long_names.empty() ? '-' + row.option->get_snames().front() : "--" + long_names.front();
+UsageError no_such_option(std::string_view name) {
+  return UsageError(fmt::format("no such option: {}", name));
 }
 
 class Splitter {
@@ -48,42 +46,39 @@ class Splitter {
   }
 
  private:
-  // nullptr if there is none. CLI11's own search may throw although it is noexcept, which would end the
-  // process if memory ran out.
-  const OptionRow* row_of_letter(std::string_view letter) const {
+  const OptionRow& row_of_letter(std::string_view letter) const {
     for (const OptionRow& row : rows_)
-      if (has_name(row.option->get_snames(), letter)) return &row;
-    return nullptr;
+      if (has_name(row.letters, letter)) return row;
+    throw no_such_option(fmt::format("-{}", letter));
   }
 
-  const OptionRow* row_of_long(std::string_view name) const {
+  // `name` with its two dashes.
+  const OptionRow& row_of_word(std::string_view name) const {
     const OptionRow* begun = nullptr;
     std::size_t begun_count = 0;
     for (const OptionRow& row : rows_) {
-      const std::vector<std::string>& names = row.option->get_lnames();
-      if (has_name(names, name)) return &row;
-      if (!std::any_of(names.begin(), names.end(), [&](const auto& own) { return own.starts_with(name); }))
+      if (has_name(row.words, name.substr(2))) return row;
+      if (std::ranges::none_of(row.words, [&](const auto& own) { return own.starts_with(name.substr(2)); }))
         continue;
       begun = &row;
       ++begun_count;
     }
-    return as_grep_ && begun_count == 1 ? begun : nullptr;
+    if (as_grep_ && begun_count == 1) return *begun;
+    throw no_such_option(name);
   }
 
   void split_long(const std::string& word) {
     const std::size_t equals = word.find('=');
     const bool has_value = equals != std::string::npos;
     const std::string name = word.substr(0, equals);
-    const OptionRow* const row = row_of_long(std::string_view(name).substr(2));
-    if (row == nullptr) {
-      split_.options.push_back(word);  // CLI11 will judge it
-    } else if (!row->takes_value()) {
+    const OptionRow& row = row_of_word(name);
+    if (!row.takes_value) {
       if (has_value) throw UsageError(fmt::format("{} takes no value", name));
-      split_.options.push_back(name_of(*row));
+      split_.options.push_back({&row, {}});
     } else if (has_value) {
-      add(*row, name, word.substr(equals + 1));
+      add(row, name, word.substr(equals + 1));
     } else {
-      add(*row, name, row->alone ? *row->alone : next_word(name));
+      add(row, name, row.alone ? *row.alone : next_word(name));
     }
   }
 
@@ -93,19 +88,18 @@ class Splitter {
     for (std::size_t at = 1; at < word.size();) {
       if (!as_grep_ && word[at] >= '0' && word[at] <= '9') {
         const std::size_t end = std::min(word.find_first_not_of(kDigits, at), word.size());
-        split_.options.insert(split_.options.end(), {"--level", word.substr(at, end - at)});
+        split_.options.push_back({&row_of_word("--level"), word.substr(at, end - at)});
         at = end;
         continue;
       }
       const std::string name = {'-', word[at++]};
-      const OptionRow* const row = row_of_letter(std::string_view(name).substr(1));
-      if (row == nullptr) throw UsageError(fmt::format("no such option: {}", name));
-      if (!row->takes_value()) {
-        split_.options.push_back(name_of(*row));
-      } else if (!row->value_letters.empty() && at < word.size()) {
-        at = split_letters(*row, name, word, at);
+      const OptionRow& row = row_of_letter(std::string_view(name).substr(1));
+      if (!row.takes_value) {
+        split_.options.push_back({&row, {}});
+      } else if (!row.value_letters.empty() && at < word.size()) {
+        at = split_letters(row, name, word, at);
       } else {
-        add(*row, name, at < word.size() ? word.substr(at) : next_word(name));
+        add(row, name, at < word.size() ? word.substr(at) : next_word(name));
         break;
       }
     }
@@ -134,7 +128,7 @@ class Splitter {
 
   void add(const OptionRow& row, const std::string& name, const std::string& value) {
     if (value.empty() && !as_grep_) throw UsageError(fmt::format("{} has an empty value", name));
-    split_.options.insert(split_.options.end(), {name_of(row), value});
+    split_.options.push_back({&row, value});
   }
 
   const std::deque<OptionRow>& rows_;

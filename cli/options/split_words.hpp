@@ -1,4 +1,4 @@
-// Splits a command's words into options, in CLI11's form, and files.
+// Splits a command's words into options and files.
 #pragma once
 
 #include <deque>
@@ -10,8 +10,13 @@
 
 namespace hemstitch::cli {
 
+struct GivenOption {
+  const OptionRow* row;
+  std::string value;  // empty if it takes none
+};
+
 struct SplitWords {
-  std::vector<std::string> options;  // each option by its name, followed by its value
+  std::vector<GivenOption> options;  // in the order of the words
   std::vector<std::string> files;
 };
 

@@ -91,6 +91,18 @@ void add_device_option(OptionTable& table, std::string& device) {
       "backends -vv', a list of them, or all: cuda works on each of these, webgpu on the first usable one");
 }
 
+void add_name_options(OptionTable& table, NameRules& rules) {
+  table.value(
+      "--include", "GLOB", [&rules](const std::string& glob) { rules.include(glob); },
+      "only files whose names match");
+  table.value(
+      "--exclude", "GLOB", [&rules](const std::string& glob) { rules.exclude(glob); },
+      "no files whose names match; the last of both that matches decides");
+  table.value(
+      "--exclude-dir", "GLOB", [&rules](const std::string& glob) { rules.exclude_folder(glob); },
+      "no folders whose names match");
+}
+
 OptionRow& add_level_options(OptionTable& table, WorkOptions& work, std::string shown, std::string help) {
   const auto take = [&work](const std::string& text) { work.levels.push_back(level_from("level", text)); };
   OptionRow& row = table.value("--level", "N", take, std::move(help)).shown_as(std::move(shown));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/files/name_rules.hpp"
 #include "cli/options/option_table.hpp"
 #include "hemstitch/hemstitch.hpp"
 
@@ -17,6 +18,7 @@ void add_threads_option(OptionTable& table, const std::function<void(unsigned th
 void add_memory_option(OptionTable& table, const std::function<void(std::uint64_t bytes)>& take,
                        std::string help);
 void add_device_option(OptionTable& table, std::string& device);
+void add_name_options(OptionTable& table, NameRules& rules);
 
 // The options of compressing and restoring.
 struct WorkOptions {

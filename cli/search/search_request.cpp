@@ -147,7 +147,6 @@ void add_looks(OptionTable& table, SearchRequest& request) {
 }
 
 void add_places(OptionTable& table, SearchRequest& request) {
-  NameRules& rules = request.name_rules;
   table
       .flag(
           "-r,--recursive",
@@ -160,15 +159,7 @@ void add_places(OptionTable& table, SearchRequest& request) {
   table.flag(
       "-R,--dereference-recursive", [&request] { request.recursive = request.follow_links = true; },
       "as -r, and links are followed");
-  table.value(
-      "--include", "GLOB", [&rules](const std::string& glob) { rules.include(glob); },
-      "search only files whose names match");
-  table.value(
-      "--exclude", "GLOB", [&rules](const std::string& glob) { rules.exclude(glob); },
-      "skip files whose names match; the last of both that matches decides");
-  table.value(
-      "--exclude-dir", "GLOB", [&rules](const std::string& glob) { rules.exclude_folder(glob); },
-      "no folders whose names match");
+  add_name_options(table, request.name_rules);
   table.flag(
       "-a,--text", [&request] { request.options.binary = Binary::kText; }, "binary files are text");
   table.flag(

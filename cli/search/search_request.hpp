@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/search/search_names.hpp"
+#include "cli/files/name_rules.hpp"
 #include "hemstitch/search.hpp"
 
 namespace hemstitch::cli {

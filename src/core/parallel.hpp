@@ -25,6 +25,7 @@
 
 #include "core/options.hpp"
 #include "core/plain_threads.hpp"
+#include "core/thread_limit.hpp"
 
 namespace hemstitch {
 
@@ -65,13 +66,14 @@ class IdleArenas {
   std::size_t made_ = 0;
 };
 
-// A number of threads, including the calling one. oneTBB must be told if it is more than the number of cores.
+// A number of threads, including the calling one; fewer if so many cannot be started. oneTBB must be told if
+// it is more than the number of cores.
 class Threads {
  public:
   explicit Threads(unsigned count)
       : allowed_(tbb::global_control::max_allowed_parallelism, std::max(count, resolve_threads(0))),
-        count_(count),
-        arena_(IdleArenas::instance().take(count)) {}
+        count_(count == 1 ? 1 : std::min(count, startable_threads(std::max(count, resolve_threads(0))))),
+        arena_(IdleArenas::instance().take(count_)) {}
   ~Threads() { IdleArenas::instance().give_back(count_, std::move(arena_)); }
   Threads(const Threads&) = delete;
   Threads& operator=(const Threads&) = delete;
@@ -84,6 +86,12 @@ class Threads {
   std::unique_ptr<tbb::task_arena> arena_;
 };
 
+// Whether the caller's arena has other threads. A thread that is in no arena gets oneTBB's own, which has one
+// for each core; so here, too, they must be startable.
+inline bool has_other_threads() {
+  return tbb::this_task_arena::max_concurrency() > 1 && startable_threads(resolve_threads(0)) > 1;
+}
+
 // Calls `run` with `threads` threads at its disposal, including this one.
 template <class Run>
 void run_on_threads(unsigned threads, Run run) {
@@ -95,7 +103,7 @@ void run_on_threads(unsigned threads, Run run) {
 // item meanwhile. An exception of a body is rethrown.
 template <class Body>
 void run_in_parallel(std::size_t count, std::size_t grain, const Body& body) {
-  if (count <= grain) {
+  if (count <= grain || !has_other_threads()) {
     for (std::size_t i = 0; i < count; ++i) body(i);
     return;
   }
@@ -127,6 +135,7 @@ void sort_in_parallel(Iterator begin, Iterator end, const Compare& compare) {
 #if defined(HEMSTITCH_THREAD_SANITIZER)
   std::sort(begin, end, compare);
 #else
+  if (!has_other_threads()) return std::sort(begin, end, compare);
   tbb::this_task_arena::isolate([&] { tbb::parallel_sort(begin, end, compare); });
 #endif
 }

@@ -24,17 +24,22 @@
 #include <future>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 namespace hemstitch {
 
-// Runs `work` on `threads` threads at once, including this one. An exception is rethrown once all have ended.
+// Runs `work` on `threads` threads at once, including this one, or on as many as can be started. An exception
+// is rethrown once all have ended.
 template <class Work>
 void run_on_plain_threads(std::size_t threads, const Work& work) {
   std::vector<std::future<void>> others;
-  for (std::size_t i = 1; i < threads; ++i) others.push_back(std::async(std::launch::async, std::ref(work)));
+  try {
+    while (others.size() + 1 < threads) others.push_back(std::async(std::launch::async, std::ref(work)));
+  } catch (const std::system_error&) {
+  }
   work();
   for (std::future<void>& other : others) other.get();
 }

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <tbb/task_arena.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +18,7 @@
 
 #include "core/descriptor.hpp"
 #include "core/large_buffer.hpp"
+#include "core/options.hpp"
 #include "core/parallel.hpp"
 #include "core/status.hpp"
 #include "files/file_memory.hpp"
@@ -186,17 +186,14 @@ void* CompactedBuffer::webgpu_offsets() const {
 struct FileLoader::Impl {
   std::vector<std::string> paths;
   LoadOptions options;
-  tbb::task_arena arena;
+  Threads threads;
   std::vector<Sized> sizes;  // of all paths, once they were queried
   std::shared_ptr<BatchMemory> batch_memory = std::make_shared<BatchMemory>();
   std::size_t next_path = 0;
 
   Impl(std::vector<std::string> given, const LoadOptions& how)
-      : paths(std::move(given)),
-        options(how),
-        arena(how.threads == 0 ? tbb::task_arena::automatic : static_cast<int>(how.threads)),
-        sizes(paths.size()) {
-    arena.execute([&] {
+      : paths(std::move(given)), options(how), threads(resolve_threads(how.threads)), sizes(paths.size()) {
+    threads.arena().execute([&] {
       run_in_parallel(paths.size(), kGroupFiles,
                       [&](std::size_t i) { sizes[i] = size_of(i, paths[i], options); });
     });
@@ -259,7 +256,7 @@ CompactedBuffer FileLoader::next() {
 #endif
   const std::span<std::byte> memory = contents.memory->bytes();
   group_begins.push_back(places.size());
-  impl_->arena.execute([&] {
+  impl_->threads.arena().execute([&] {
     run_in_parallel(group_begins.size() - 1, 1, [&](std::size_t group) {
       const std::size_t begin = group_begins[group], end = group_begins[group + 1];
       for (std::size_t i = begin; i < end; ++i) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <linux/magic.h>
@@ -20,12 +21,18 @@ bool is_memory([[maybe_unused]] int descriptor) {
 #endif
 }
 
+bool may_be_cut_by_others(int descriptor) {
+  struct stat status {};
+  return fstat(descriptor, &status) != 0 || status.st_uid != geteuid() ||
+         (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+}
+
 }  // namespace
 
 std::optional<MappedRange> MappedRange::of(int descriptor, std::uint64_t at, std::size_t count) {
   const int flags = fcntl(descriptor, F_GETFL);
   if (count == 0 || flags < 0 || (flags & O_ACCMODE) != O_RDWR || (flags & O_APPEND) != 0 ||
-      !is_memory(descriptor) ||
+      !is_memory(descriptor) || may_be_cut_by_others(descriptor) ||
       posix_fallocate(descriptor, static_cast<off_t>(at), static_cast<off_t>(count)) != 0)
     return std::nullopt;
   const auto page_bytes = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));

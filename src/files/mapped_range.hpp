@@ -16,8 +16,9 @@ namespace hemstitch {
 
 class MappedRange {
  public:
-  // Maps `count` bytes at `at` of a file that is open for reading and writing and that nobody else
-  // shortens. The file grows to the end of the range if needed. Its space is allocated, so filling the
+  // Maps `count` bytes at `at` of a file that is open for reading and writing and that nobody else shortens:
+  // whoever touches a page that was cut off gets SIGBUS. A file that another user owns or may write to is
+  // therefore not mapped. The file grows to the end of the range if needed. Its space is allocated, so filling the
   // range cannot fail. Nothing if the file does not support this, or if it would not help: then use
   // write(), which also reports what is wrong.
   static std::optional<MappedRange> of(int descriptor, std::uint64_t at, std::size_t count);

@@ -34,6 +34,9 @@ class FrameWriter {
   virtual FrameLayout layout(std::uint64_t content_bytes) const = 0;
 
   virtual std::size_t write_header(std::optional<std::uint64_t> content_bytes, std::byte* to) const = 0;
+  // Whether a header with a size tells it to readers, so that the content must have this size. All such
+  // headers have the same length.
+  virtual bool states_content_bytes() const = 0;
 
   // How much room an engine has for a block's data. A block that does not fit is stored, if the format can
   // do that; then the room is less than the content.

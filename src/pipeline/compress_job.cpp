@@ -64,7 +64,7 @@ void CompressJob::plan_for_engine() {
       engine_.preferred().staging_bytes(options.block_bytes, output_bytes_per_block());
   needs.buffer_bytes_per_batch = history_bytes_ + held_bytes_;
   if (options.content_bytes)
-    needs.content_bytes = *options.content_bytes - std::min(*options.content_bytes, report_.input_bytes);
+    needs.content_bytes = *options.content_bytes - std::min(*options.content_bytes, content_bytes());
   needs.preferred_batch_bytes = std::max(engine_.preferred().preferred_batch_bytes(),
                                          engine_.preferred().preferred_batch_blocks() * options.block_bytes);
   needs.preferred_batches_in_flight = engine_.preferred().preferred_batches_in_flight(threads_);
@@ -102,12 +102,17 @@ void CompressJob::make_memory(CompressSlot& slot) const {
   if (options_.verify) slot.verify = engine.make_buffer(batch_bytes_);
 }
 
-void CompressJob::begin(Sink& sink) {
+std::vector<std::byte> CompressJob::header() const {
   std::vector<std::byte> bytes(frame_room_.header_bytes);
   bytes.resize(writer_->write_header(options_.content_bytes, bytes.data()));
+  return bytes;
+}
+
+void CompressJob::begin(Sink& sink) {
+  const std::vector<std::byte> bytes = header();
   sink.write(bytes);
   report_.output_bytes += bytes.size();
-  report_.frame_count = 1;
+  ++report_.frame_count;
 }
 
 // Prepares a slot with what the slots before it leave.
@@ -148,7 +153,7 @@ bool CompressJob::seal(CompressSlot& slot) {
   if (full(slot) && held_bytes_ != 0) {
     slot.input_bytes = layout.content_bytes = batch_bytes_;
     held_byte_ = begin[batch_bytes_];
-  } else if (writer_->layout(report_.input_bytes).last_byte_apart) {
+  } else if (writer_->layout(content_bytes()).last_byte_apart) {
     layout.last_byte_apart = true;
     slot.last_byte.resize(frame_room_.last_byte_bytes);
     slot.last_byte.resize(writer_->write_last_byte(begin[slot.input_bytes - 1], slot.last_byte.data()));
@@ -242,15 +247,43 @@ void CompressJob::emit(CompressSlot& slot, Sink& sink) {
 }
 
 void CompressJob::end(Sink& sink) {
-  if (options_.content_bytes && *options_.content_bytes != report_.input_bytes)
+  if (options_.content_bytes && *options_.content_bytes != content_bytes())
     throw Error(Status::kInputChanged,
-                fmt::format("{} bytes were expected, {} came", *options_.content_bytes, report_.input_bytes));
+                fmt::format("{} bytes were expected, {} came", *options_.content_bytes, content_bytes()));
   std::vector<std::byte> bytes(frame_room_.end_bytes);
   bytes.resize(writer_->write_end(
-      report_.input_bytes, content_checksum_ ? std::optional(content_checksum_->digest()) : std::nullopt,
+      content_bytes(), content_checksum_ ? std::optional(content_checksum_->digest()) : std::nullopt,
       bytes.data()));
   sink.write(bytes);
   report_.output_bytes += bytes.size();
+}
+
+std::uint64_t CompressJob::most_bytes_to_come() const {
+  return options_.content_bytes && writer_->states_content_bytes() ? *options_.content_bytes - content_bytes()
+                                                                   : UINT64_MAX;
+}
+
+void CompressJob::correct_content_bytes(Sink& sink) {
+  if (!options_.content_bytes || *options_.content_bytes == content_bytes()) return;
+  report_.expected_input_bytes = options_.content_bytes;
+  options_.content_bytes = content_bytes();
+  const bool is_written = report_.frame_count != 0 && writer_->states_content_bytes();
+  if (is_written && !sink.replace_beginning(header()))
+    options_.content_bytes = report_.expected_input_bytes;  // end() will report it
+}
+
+void CompressJob::begin_another(std::byte first, Sink& sink) {
+  report_.expected_input_bytes = options_.content_bytes;
+  options_.content_bytes.reset();
+  bytes_of_frames_before_ = report_.input_bytes;
+  linked_history_.clear();
+  append_history(linked_history_, dictionary_, history_bytes_);
+  if (content_checksum_) content_checksum_.emplace(format_.checksum());
+  plan_for_engine();
+  begin(sink);
+  held_byte_ = first;
+  ++report_.input_bytes;
+  if (content_checksum_ && !combines_checksums()) content_checksum_->update({&first, 1});
 }
 
 StreamReport CompressJob::report() const {

@@ -4,7 +4,8 @@
 //   room() and filled() until the slot is full or the input ends, then seal()    one thread at a time, in order
 //   work()                                                         any thread
 //   emit()                                                         one thread at a time, in order
-// begin() comes before the first emit, end() after the last.
+// begin() comes before the first emit, end() after the last. Then begin_another() may begin another frame,
+// with new slots.
 //
 // In some layouts the content's last byte may be a block of its own (format/frame_layout.hpp). Then a slot is
 // full with one byte more than its batch. This byte shows that the content continues, and goes to the next
@@ -80,7 +81,17 @@ class CompressJob {
   void work(CompressSlot& slot);
   // Writes the slot's blocks and clears it for the next batch.
   void emit(CompressSlot& slot, Sink& sink);
+  // Throws kInputChanged if options.content_bytes is not what was filled in.
   void end(Sink& sink);
+
+  // For a source that may have another size than options.content_bytes (stream.hpp).
+  // How many bytes the frame may still take: if its header states its size, no more than that.
+  std::uint64_t most_bytes_to_come() const;
+  // Call it once the content has ended. If the header states another size and is written already, the sink's
+  // beginning is replaced; if that is not possible, end() throws.
+  void correct_content_bytes(Sink& sink);
+  // Begins another frame, of unknown size, with its first byte.
+  void begin_another(std::byte first, Sink& sink);
 
   // What emit() has written so far.
   std::uint64_t emitted_input_bytes() const { return emitted_input_bytes_; }
@@ -96,6 +107,9 @@ class CompressJob {
   void plan_for_engine();
   void make_memory(CompressSlot& slot) const;
   void begin_slot(CompressSlot& slot);
+  std::vector<std::byte> header() const;
+  // What was filled into this frame.
+  std::uint64_t content_bytes() const { return report_.input_bytes - bytes_of_frames_before_; }
   bool combines_checksums() const { return content_checksum_ && checksums_combine(format_.checksum()); }
   std::vector<std::uint32_t> sum_up(CompressSlot& slot) const;
 
@@ -117,6 +131,7 @@ class CompressJob {
   // If the frame has one. Covers what was filled in or, if checksums combine, what was emitted.
   std::optional<RunningChecksum> content_checksum_;
   std::uint64_t emitted_input_bytes_ = 0;
+  std::uint64_t bytes_of_frames_before_ = 0;
   StreamReport report_;  // input_bytes belongs to filled(), the rest to emit()
 };
 

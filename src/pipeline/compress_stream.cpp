@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "pipeline/compress_job.hpp"
 #include "pipeline/large_pieces.hpp"
 #include "pipeline/ring.hpp"
@@ -8,20 +10,27 @@ StreamReport compress_stream(Source& source, Sink& sink, const CompressOptions& 
                              const StreamHooks& hooks, const StreamPlaces& places) {
   CompressJob job(options, places, DeviceTime::kBeside);
 
-  job.begin(sink);
-  bool ended = false, changes_over = false;
+  bool begun = false, ended = false, changes_over = false;
   const auto fill = [&](CompressSlot& slot) {
     throw_if_cancelled(hooks);
     changes_over = !ended && job.device_is_ready();
     if (changes_over) return false;
     while (!ended && !job.full(slot)) {
-      const auto room = job.room(slot);
+      const auto whole_room = job.room(slot);
+      const auto room = whole_room.first(
+          static_cast<std::size_t>(std::min<std::uint64_t>(whole_room.size(), job.most_bytes_to_come())));
       const std::size_t bytes = [&] {
         const StageTimer timer(job.time_line(), Stage::kRead, slot.number);
         return read_piece(source, room, job.threads());
       }();
       job.filled(slot, bytes);
-      ended = bytes < room.size();
+      ended = bytes < room.size() || job.most_bytes_to_come() == 0;
+    }
+    // Only now is the header written, since the source may have ended earlier than expected.
+    if (!begun) {
+      if (ended) job.correct_content_bytes(sink);
+      job.begin(sink);
+      begun = true;
     }
     return job.seal(slot);
   };
@@ -34,12 +43,23 @@ StreamReport compress_stream(Source& source, Sink& sink, const CompressOptions& 
     run_ring(
         job.threads(), slots, false, fill, [&](CompressSlot& slot) { job.work(slot); }, emit);
   };
-  run();
-  while (changes_over) {
-    job.take_device();
+  const auto write_frame = [&] {
     run();
+    while (changes_over) {
+      job.take_device();
+      run();
+    }
+    job.correct_content_bytes(sink);
+    job.end(sink);
+  };
+  write_frame();
+  // If the header states the size, the frame ended there, and more may have come meanwhile.
+  std::byte next;
+  if (job.most_bytes_to_come() == 0 && source.read({&next, 1}) == 1) {
+    job.begin_another(next, sink);
+    ended = false;
+    write_frame();
   }
-  job.end(sink);
   return job.report();
 }
 

@@ -28,6 +28,8 @@ class Sink {
   virtual void write(std::span<const std::byte> bytes) = 0;
   // The same, with the threads of the caller's arena if that is faster; for tens of megabytes at once.
   virtual void write_in_parallel(std::span<const std::byte> bytes) { write(bytes); }
+  // Replaces the first bytes of all that was written. Returns false if that is not possible, as in a pipe.
+  virtual bool replace_beginning(std::span<const std::byte> /*bytes*/) { return false; }
 };
 
 // Discards all bytes: for testing files and for measuring sizes.
@@ -66,6 +68,8 @@ struct StreamReport : EngineReport {
   std::uint64_t block_count = 0;
   std::uint64_t frame_count = 0;  // without skippable frames
   unsigned threads = 0;
+  // Compressing: options.content_bytes, if the source had more bytes or fewer. input_bytes is what it had.
+  std::optional<std::uint64_t> expected_input_bytes;
   std::uint64_t planned_bytes = 0;         // host memory of the plan
   std::uint64_t planned_device_bytes = 0;  // device memory of the plan; 0 if the engine has none
   std::uint64_t device_limit_bytes = 0;    // the limit for that; 0: none
@@ -77,6 +81,11 @@ struct StreamReport : EngineReport {
 };
 
 // Reads `source` to its end and writes one frame. Validates the options first.
+//
+// options.content_bytes is what is known of the source, and may be wrong: a file grows, shrinks, or has never
+// had the size that it tells. All that the source gives is compressed, and no header tells a wrong size. What
+// comes after the size that a header states is another frame. If less came, the header is written anew;
+// throws kInputChanged if the sink cannot do that and the end did not come before the first batch was full.
 StreamReport compress_stream(Source& source, Sink& sink, const CompressOptions& options,
                              const StreamHooks& hooks = {}, const StreamPlaces& places = {});
 

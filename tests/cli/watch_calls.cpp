@@ -6,6 +6,8 @@
 // HEMSTITCH_WATCH_AT="CALL COMMAND"  runs COMMAND before the first such call
 // HEMSTITCH_WATCH_FAIL="CALL ERRNO"  such calls fail, with a number of errno; "lease" is fcntl(F_SETLEASE)
 // HEMSTITCH_WATCH_SECONDS=1          files have times in whole seconds, as on old file systems
+// HEMSTITCH_WATCH_BYTES=N            files that are not empty seem to have this size, as if they grew or shrank
+//                                    just afterwards
 // HEMSTITCH_WATCH_FILE_SYSTEM=N      statfs()'s number of the file system, in hexadecimal
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -77,9 +79,13 @@ std::string mode_of(int number) {
   return text.data();
 }
 
-int with_whole_seconds(int result, struct stat* status) {
-  if (result == 0 && std::getenv("HEMSTITCH_WATCH_SECONDS") != nullptr)
+// What is told of a file: what the system says, but for times and sizes that shall be others.
+int told(int result, struct stat* status) {
+  if (result != 0) return result;
+  if (std::getenv("HEMSTITCH_WATCH_SECONDS") != nullptr)
     for (timespec* time : {&status->st_atim, &status->st_mtim, &status->st_ctim}) time->tv_nsec = 0;
+  if (const char* const bytes = std::getenv("HEMSTITCH_WATCH_BYTES"))
+    if (S_ISREG(status->st_mode) && status->st_size > 0) status->st_size = std::atol(bytes);
   return result;
 }
 
@@ -155,22 +161,22 @@ int fcntl(int number, int command, ...) {
 
 int fstat(int number, struct stat* status) noexcept {
   static auto* const call = real(&fstat, "fstat");
-  return with_whole_seconds(call(number, status), status);
+  return told(call(number, status), status);
 }
 
 int stat(const char* path, struct stat* status) noexcept {
   static auto* const call = real(static_cast<int (*)(const char*, struct stat*)>(&stat), "stat");
-  return with_whole_seconds(call(path, status), status);
+  return told(call(path, status), status);
 }
 
 int lstat(const char* path, struct stat* status) noexcept {
   static auto* const call = real(&lstat, "lstat");
-  return with_whole_seconds(call(path, status), status);
+  return told(call(path, status), status);
 }
 
 int fstatat(int folder, const char* path, struct stat* status, int flags) noexcept {
   static auto* const call = real(&fstatat, "fstatat");
-  return with_whole_seconds(call(folder, path, status, flags), status);
+  return told(call(folder, path, status, flags), status);
 }
 
 int fstatfs(int number, struct statfs* file_system) noexcept {

@@ -135,6 +135,7 @@ class RunsWriter : public FrameWriter {
     store_le32(to + 4, stream_ ? 1 : 0);
     return 8;
   }
+  bool states_content_bytes() const override { return false; }
   void write_before(const Block& block, std::byte* to) const override {
     const auto bytes = static_cast<std::uint32_t>(block.bytes().size());
     if (stream_) {

@@ -106,6 +106,7 @@ class StoredWriter : public FrameWriter {
     store_le64(to + 8, content_bytes.value_or(kUnknownContent));
     return 16;
   }
+  bool states_content_bytes() const override { return true; }
   void write_before(const Block& block, std::byte* to) const override {
     store_le32(to, static_cast<std::uint32_t>(block.content.size()));
   }

@@ -39,6 +39,14 @@ class MappedRangeTest : public ::testing::Test {
   }
 };
 
+TEST_F(MappedRangeTest, OnlyOfAFileThatNoOtherUserMayCut) {
+  const Descriptor file = memory_file();
+  for (const mode_t mode : {0600, 0644, 0660, 0602}) {
+    ASSERT_EQ(fchmod(file.number(), mode), 0);
+    EXPECT_EQ(MappedRange::of(file.number(), 0, 5000).has_value(), (mode & 022) == 0) << std::oct << mode;
+  }
+}
+
 TEST_F(MappedRangeTest, WhatIsWrittenToItIsInTheFile) {
   const Descriptor file = memory_file();
   ASSERT_EQ(pwrite(file.number(), "before", 6, 0), 6);

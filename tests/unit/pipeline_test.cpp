@@ -50,6 +50,15 @@ class FailingSource : public Source {
   std::size_t left_;
 };
 
+// A file, whose beginning can be written again.
+class RewritableSink : public CollectSink {
+ public:
+  bool replace_beginning(std::span<const std::byte> bytes) override {
+    std::copy(bytes.begin(), bytes.end(), content.begin());
+    return true;
+  }
+};
+
 template <class Call>
 Status status_of(Call call) {
   try {
@@ -193,16 +202,75 @@ TEST(Stream, StopsWhenCancelled) {
   EXPECT_EQ(status_of([&] { restore_stream(packed, sink, restore_options, hooks); }), Status::kCancelled);
 }
 
-TEST_WITH_THREADS(Stream, AFailingInputOrAChangedOneIsAnError) {
+TEST_WITH_THREADS(Stream, AFailingInputIsAnError) {
   const Bytes content = wordy_bytes(2000000), frame = compress(content);
   NullSink sink;
   FailingSource source(content, 1000000), packed(frame, frame.size() / 2);
   EXPECT_EQ(status_of([&] { compress_stream(source, sink, {}); }), Status::kReadFailed);
   EXPECT_EQ(status_of([&] { restore_stream(packed, sink, {}); }), Status::kReadFailed);
+}
+
+// A file that grows or shrinks while it is read, or whose size was never right. A reader that believes the
+// header's size must get the same content.
+TEST_WITH_THREADS(Stream, AnInputOfAnotherSizeThanExpectedIsCompressedAsItIs) {
+  const Bytes all = wordy_bytes(3000000);
+  const Bytes dictionary(all.begin(), all.begin() + 1000);
+  CompressOptions plain, linked, with_checksum, in_gzip, in_bgzf;
+  linked.linked_blocks = with_checksum.content_checksum = true;
+  linked.dictionary = dictionary;
+  in_gzip.format = Format::kGzip;
+  in_bgzf.format = Format::kBgzf;
+  for (CompressOptions options : {plain, linked, with_checksum, in_gzip, in_bgzf})
+    for (const unsigned threads : {1u, 3u})
+      for (const std::size_t bytes : {std::size_t{0}, std::size_t{20}, 64 * kKB, all.size()}) {
+        options.block_bytes = options.format == Format::kLz4 ? 64 * kKB : 0;
+        options.threads = threads;
+        options.memory_limit_bytes = 4000 * kKB;  // several batches
+        const std::span content = std::span(all).first(bytes);
+        for (const std::uint64_t expected :
+             {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{4096}, std::uint64_t{64 * kKB},
+              std::uint64_t{bytes / 2 + 1}, std::uint64_t{bytes}, std::uint64_t{bytes + 1},
+              std::uint64_t{10 * bytes}}) {
+          options.content_bytes = expected;
+          MemorySource source(content);
+          RewritableSink sink;
+          const StreamReport report = compress_stream(source, sink, options);
+          const std::string what = fmt::format("format {}, {} threads, {} bytes, {} expected",
+                                               static_cast<int>(options.format), threads, bytes, expected);
+          EXPECT_EQ(report.input_bytes, bytes) << what;
+          EXPECT_EQ(report.output_bytes, sink.content.size()) << what;
+          EXPECT_EQ(report.expected_input_bytes, expected == bytes ? std::nullopt : std::optional(expected))
+              << what;
+          RestoreOptions restoring;
+          restoring.dictionary = options.dictionary;
+          EXPECT_EQ(restore(sink.content, restoring), Bytes(content.begin(), content.end())) << what;
+          if (expected == bytes) continue;
+          // What comes after the size that a header states is another frame.
+          MemorySource frames(sink.content);
+          const std::size_t frame_count = options.format == Format::kLz4 && expected < bytes ? 2 : 1;
+          if (options.format != Format::kBgzf) {
+            EXPECT_EQ(index_stream(frames, options.format).frames.size(), frame_count) << what;
+          }
+        }
+      }
+}
+
+TEST_WITH_THREADS(Stream, AHeaderInAPipeStatesNoSizeThatDoesNotCome) {
+  const Bytes content = wordy_bytes(3000000);
   CompressOptions options;
-  options.content_bytes = content.size() + 1;
-  MemorySource whole(content);
-  EXPECT_EQ(status_of([&] { compress_stream(whole, sink, options); }), Status::kInputChanged);
+  options.block_bytes = 64 * kKB;
+  options.memory_limit_bytes = 2000 * kKB;
+  for (const std::size_t bytes : {std::size_t{20}, content.size()}) {
+    options.content_bytes = content.size() + 1;
+    MemorySource source(std::span<const std::byte>(content).first(bytes));
+    CollectSink pipe;
+    if (bytes == 20) {  // the end came before the header was written
+      compress_stream(source, pipe, options);
+      EXPECT_EQ(restore(pipe.content), Bytes(content.begin(), content.begin() + 20));
+    } else {
+      EXPECT_EQ(status_of([&] { compress_stream(source, pipe, options); }), Status::kInputChanged);
+    }
+  }
 }
 
 TEST_WITH_THREADS(Stream, AFailingOutputEndsTheRun) {

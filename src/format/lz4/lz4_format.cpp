@@ -51,6 +51,7 @@ class Lz4FrameWriter : public FrameWriter {
     std::copy(bytes.begin(), bytes.end(), to);
     return bytes.size();
   }
+  bool states_content_bytes() const override { return true; }
 
   void write_before(const Block& block, std::byte* to) const override {
     store_le32(to, static_cast<std::uint32_t>(block.bytes().size()) | (block.data ? 0 : kStoredBlockBit));

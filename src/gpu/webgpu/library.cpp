@@ -23,7 +23,7 @@ constexpr std::string_view kRemedy =
 
 // The file that the environment names, or an empty string.
 std::string named_file() {
-  const char* const named = std::getenv("HEMSTITCH_WEBGPU_LIBRARY");
+  const char* const named = secure_getenv("HEMSTITCH_WEBGPU_LIBRARY");
   return named == nullptr ? "" : named;
 }
 

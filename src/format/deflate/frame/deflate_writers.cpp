@@ -43,6 +43,7 @@ class DeflateWriter : public FrameWriter {
   std::size_t history_bytes() const override { return kDeflateWindowBytes; }
 
   std::size_t write_header(std::optional<std::uint64_t>, std::byte*) const override { return 0; }
+  bool states_content_bytes() const override { return false; }
   void write_before(const Block& block, std::byte*) const override { data_bytes(block); }
   std::size_t write_behind(const Block&, std::byte*) const override { return 0; }
   std::size_t write_last_byte(std::byte, std::byte*) const override { return 0; }
@@ -158,6 +159,7 @@ class BgzfWriter : public FrameWriter {
   }
 
   std::size_t write_header(std::optional<std::uint64_t>, std::byte*) const override { return 0; }
+  bool states_content_bytes() const override { return false; }
   void write_before(const Block& block, std::byte* to) const override {
     std::copy(kHeader.begin(), kHeader.end(), to);
     const std::size_t size = kHeader.size() + data_bytes(block) + kMemberTrailerBytes - 1;

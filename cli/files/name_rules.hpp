@@ -1,4 +1,4 @@
-// Which files and folders search takes by name: --include, --exclude and --exclude-dir, as in GNU grep.
+// Which files and folders are taken by name: --include, --exclude and --exclude-dir, as in GNU grep.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "cli/search/search_names.hpp"
+#include "cli/files/name_rules.hpp"
 
 #include <fnmatch.h>
 
