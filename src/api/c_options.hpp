@@ -68,6 +68,8 @@ void refuse_watchers(const Given& given, std::string_view instead) {
     throw Error(Status::kInvalidOption, fmt::format("options.report is not for this call: {}", instead));
 }
 
+inline constexpr const char* kNoWatchersOfRanges = "ranges and indexes have neither progress nor report";
+
 template <class Given>
 Progress progress_of(const Given& given) {
   if (given.progress == nullptr) return {};

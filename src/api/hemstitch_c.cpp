@@ -32,8 +32,6 @@ void watched(const Given& given, std::span<const std::byte> input, const Run& ru
   if (given.report != nullptr) fill_report(given.report, public_report(report));
 }
 
-constexpr const char* kNothingToWatch = "ranges and indexes have neither progress nor report";
-
 }  // namespace
 
 extern "C" {
@@ -152,30 +150,6 @@ hemstitch_status hemstitch_restore_to(const hemstitch_restore_options* given, co
   });
 }
 
-hemstitch_status hemstitch_restore_ranges(const hemstitch_restore_options* given, const void* input,
-                                          size_t input_bytes, hemstitch_range* ranges, size_t count) {
-  return guarded([&] {
-    need_for(input_bytes, input, "input");
-    need_for(count, ranges, "ranges");
-    std::vector<ContentBytes> wanted;
-    for (const hemstitch_range& range : std::span(ranges, count)) {
-      need_for(range.output_capacity, range.output, "a range's output");
-      wanted.push_back({range.begin, range.end});
-    }
-    const auto all = sized(given, "options");
-    refuse_watchers(all, kNothingToWatch);
-    const auto restored = restore_ranges(bytes_of(input, input_bytes), wanted, options_of(all));
-    for (size_t i = 0; i < count; ++i) {
-      const std::vector<std::byte>& bytes = restored[i].bytes;
-      const bool fits = bytes.size() <= ranges[i].output_capacity;
-      if (fits) std::copy(bytes.begin(), bytes.end(), static_cast<std::byte*>(ranges[i].output));
-      ranges[i].output_bytes = fits ? bytes.size() : 0;
-      ranges[i].status = static_cast<hemstitch_status>(fits ? restored[i].status : Status::kOutputTooSmall);
-      ranges[i].place = place_for_c(restored[i].place);
-    }
-  });
-}
-
 uint64_t hemstitch_index_bound(uint64_t input_bytes) { return GzipIndex::most_bytes(input_bytes); }
 
 hemstitch_status hemstitch_make_index(const hemstitch_restore_options* given, const void* input,
@@ -184,7 +158,7 @@ hemstitch_status hemstitch_make_index(const hemstitch_restore_options* given, co
   return guarded([&] {
     need_buffers(input, input_bytes, output, output_capacity, output_bytes);
     const auto all = sized(given, "options");
-    refuse_watchers(all, kNothingToWatch);
+    refuse_watchers(all, kNoWatchersOfRanges);
     RoomSink sink(room_of(output, output_capacity));
     sink.write(make_index(bytes_of(input, input_bytes), options_of(all)));
     *output_bytes = sink.written();

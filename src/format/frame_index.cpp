@@ -4,11 +4,10 @@
 #include <utility>
 
 #include "format/formats.hpp"
+#include "format/frame_walk.hpp"
 
 namespace hemstitch {
 namespace {
-
-using Event = FrameReader::Event;
 
 class MemoryInput {
  public:
@@ -29,106 +28,6 @@ class MemoryInput {
   std::size_t at_ = 0;
 };
 
-class SourceInput {
- public:
-  explicit SourceInput(Source& source) : source_(source) {}
-  std::span<const std::byte> read(std::size_t count) {
-    if (end_ - at_ < count) fill(count);
-    const std::span<const std::byte> bytes(buffer_.data() + at_, std::min(count, end_ - at_));
-    at_ += bytes.size();
-    return bytes;
-  }
-  std::uint64_t skip(std::uint64_t count) {
-    const std::uint64_t kept = std::min<std::uint64_t>(count, end_ - at_);
-    at_ += static_cast<std::size_t>(kept);
-    return kept == count ? count : kept + source_.skip(count - kept);
-  }
-  // Gives back the last bytes that were read, to be read again.
-  void give_back(std::size_t count) { at_ -= count; }
-
- private:
-  // Reads no byte more than is asked for, so the source's position is where the frames have been read to.
-  void fill(std::size_t count) {
-    std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(at_),
-              buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
-    end_ -= std::exchange(at_, 0);
-    if (buffer_.size() < count) buffer_.resize(count);
-    end_ += source_.read(std::span(buffer_).subspan(end_, count - end_));
-  }
-
-  Source& source_;
-  std::vector<std::byte> buffer_;
-  std::size_t at_ = 0, end_ = 0;  // the bytes that were given back
-};
-
-// Restores the stream of a frame to find where it ends; returns the size of its content.
-template <class Input>
-std::uint64_t pass_stream(FrameReader& reader, Input& input, StreamDecoder& decoder) {
-  if (reader.header().dictionary_id)
-    throw Error(Status::kDictionaryNeeded, "the size of the content is only known with the dictionary",
-                reader.place());
-  constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
-  std::vector<std::byte> content(kPieceBytes);
-  std::uint64_t content_bytes = 0;
-  while (reader.in_stream()) {
-    const std::span<const std::byte> piece = input.read(kPieceBytes);
-    const StreamStep step = decoder.restore(piece, content);
-    reader.stream_passed(step, step.input_bytes, piece.empty());
-    input.give_back(piece.size() - step.input_bytes);
-    content_bytes += step.output_bytes;
-  }
-  return content_bytes;
-}
-
-// Passes all events to the visitor. wants_data() decides whether an announced block is read; block(block,
-// data) is called for each block, without data if it was skipped; frame_ends() may end the walk.
-template <class Input, class Visitor>
-void walk(FrameStream& stream, Input&& input, Visitor& visitor) {
-  for (;;) {
-    const Event event = stream.step(input.read(stream.wanted_bytes()));
-    FrameReader& reader = stream.reader();
-    switch (event) {
-      case Event::kMore:
-        break;
-      case Event::kFrameBegin:
-        visitor.frame_begins(reader);
-        if (reader.in_stream()) visitor.stream_passed(pass_stream(reader, input, visitor.decoder(reader)));
-        break;
-      case Event::kBlockBegin: {
-        IndexedBlock block{.at = reader.position(),
-                           .data_bytes = static_cast<std::uint32_t>(reader.block().data_bytes),
-                           .stored = reader.block().stored};
-        if (visitor.wants_data()) {
-          const std::span<const std::byte> bytes = input.read(reader.wanted_bytes());
-          stream.step(bytes);
-          block.checksum = reader.block().checksum;
-          block.content_checksum = reader.block().content_checksum;
-          block.content_bytes = reader.block().content_bytes;
-          visitor.block(reader, block, bytes.first(block.data_bytes));
-        } else {
-          reader.block_skipped(input.skip(reader.wanted_bytes()));
-          visitor.block(reader, block, {});
-        }
-        break;
-      }
-      case Event::kBlockEnd:
-        break;  // kBlockBegin has taken it
-      case Event::kFrameEnd:
-        if (!visitor.frame_ends(reader)) return;
-        break;
-      case Event::kSkip:
-        reader.skipped(input.skip(reader.skip_bytes()));
-        visitor.skippable_frame(reader);
-        break;
-      case Event::kGarbage:
-        visitor.garbage(reader.garbage_at());
-        return;
-      case Event::kEnd:
-        return;
-    }
-  }
-}
-
 struct Indexer {
   explicit Indexer(bool keep_blocks, MakeStreamDecoder make_decoder = {})
       : keeps_blocks(keep_blocks), make_stream_decoder(std::move(make_decoder)) {}
@@ -140,8 +39,10 @@ struct Indexer {
     frame.first_block = index.blocks.size();
     frame.content_bytes = frame.header.content_bytes.value_or(0);
   }
-  bool wants_data() const { return keeps_blocks || !index.frames.back().header.content_bytes; }
-  void block(const FrameReader& reader, const IndexedBlock& block, std::span<const std::byte> data) {
+  BlockPart wanted_part(const FrameReader&) const {
+    return keeps_blocks || !index.frames.back().header.content_bytes ? BlockPart::kAll : BlockPart::kNone;
+  }
+  bool block(const FrameReader& reader, const IndexedBlock& block, std::span<const std::byte> data) {
     IndexedFrame& frame = index.frames.back();
     ++frame.block_count;
     if (block.stored) ++frame.stored_block_count;
@@ -149,6 +50,7 @@ struct Indexer {
       index.blocks.push_back(block);
     else if (!frame.header.content_bytes)
       frame.content_bytes += measured(reader, block, data);
+    return true;
   }
   StreamDecoder& decoder(const FrameReader& reader) {
     if (!make_stream_decoder)
@@ -169,13 +71,14 @@ struct Indexer {
     if (reader.end_missing()) index.end_missing = true;
     return true;
   }
-  void skippable_frame(const FrameReader& reader) {
+  bool skippable_frame(const FrameReader& reader) {
     IndexedFrame& frame = index.frames.emplace_back();
     frame.header.kind = frame.header.description = "skippable";
     frame.skippable = true;
     frame.at = reader.frame_at();
     frame.first_block = index.blocks.size();
     frame.bytes = reader.position() - frame.at;
+    return true;
   }
   void garbage(std::uint64_t at) { index.trailing_garbage_at = at; }
   std::uint64_t measured(const FrameReader& reader, const IndexedBlock& block,
@@ -205,10 +108,11 @@ struct Indexer {
 // Collects the last two blocks of one frame.
 struct LastTwoBlocks {
   static void frame_begins(const FrameReader&) {}
-  static bool wants_data() { return false; }
-  void block(const FrameReader&, const IndexedBlock& block, std::span<const std::byte>) {
+  static BlockPart wanted_part(const FrameReader&) { return BlockPart::kNone; }
+  bool block(const FrameReader&, const IndexedBlock& block, std::span<const std::byte>) {
     before_last = std::exchange(last, block);
     ++count;
+    return true;
   }
   // Called for frames with blocks only.
   static StreamDecoder& decoder(const FrameReader& reader) {
@@ -216,7 +120,7 @@ struct LastTwoBlocks {
   }
   static void stream_passed(std::uint64_t) {}
   static bool frame_ends(const FrameReader&) { return false; }
-  static void skippable_frame(const FrameReader&) {}
+  static bool skippable_frame(const FrameReader&) { return true; }
   static void garbage(std::uint64_t) {}
 
   IndexedBlock last, before_last;

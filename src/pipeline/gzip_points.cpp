@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "core/options.hpp"
 #include "core/parallel.hpp"
@@ -152,34 +153,38 @@ class RangesSink : public Sink {
 
 }  // namespace
 
-std::vector<RestoredRange> restore_ranges_by_index(std::span<const std::byte> input,
-                                                   std::span<const ContentBytes> ranges,
-                                                   const RestoreOptions& options) {
+GzipRanges::GzipRanges(const RandomAccess& input, const RestoreOptions& options)
+    : input_(input), options_(options) {
   MemorySource index(options.index);
-  auto reader = FormatTable::instance().of(Format::kGzip).begins(input)
-                    ? GzipIndexReader::of(index, input.size())
+  std::array<std::byte, kIdentifyBytes> room;
+  auto reader = FormatTable::instance().of(Format::kGzip).begins(bytes_at(input, 0, room))
+                    ? GzipIndexReader::of(index, input.total_bytes())
                     : std::nullopt;
-  const auto points = reader ? reader->points() : std::nullopt;
+  auto points = reader ? reader->points() : std::nullopt;
   if (!points || points->empty() || points->front().content_at != 0)
     throw Error(Status::kInvalidOption, "index: it belongs to another input, or is damaged");
-  std::vector<IndexedPart> parts;
-  for (const auto& point : *points) {
-    if (!parts.empty()) parts.back().end = point.content_at;
-    parts.push_back({point, reader->content_bytes()});
-  }
-  std::vector<RestoredRange> restored(ranges.size());
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    if (ranges[i].begin > reader->content_bytes()) {
-      restored[i].status = Status::kRangeOutsideContent;
-      continue;
-    }
-    auto part = std::ranges::partition_point(
-        parts, [&](const IndexedPart& one) { return one.end <= ranges[i].begin; });
-    for (; part != parts.end() && part->point.content_at < ranges[i].end; ++part) part->ranges.push_back(i);
-  }
-  std::erase_if(parts, [](const IndexedPart& part) { return part.ranges.empty(); });
+  content_bytes_ = reader->content_bytes();
+  points_ = std::move(*points);
+}
 
-  RestoreOptions alone = options;
+std::vector<RestoredRange> GzipRanges::restore(std::span<const ContentBytes> ranges) const {
+  std::vector<RestoredRange> restored(ranges.size());
+  std::map<std::size_t, std::vector<std::size_t>> ranges_of;  // by the part that they overlap
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    if (ranges[i].begin > content_bytes_) restored[i].status = Status::kRangeOutsideContent;
+    if (ranges[i].begin >= std::min(ranges[i].end, content_bytes_)) continue;
+    const auto after =
+        std::ranges::upper_bound(points_, ranges[i].begin, {}, &GzipIndexReader::IndexedPoint::content_at);
+    for (auto point = after - 1; point != points_.end() && point->content_at < ranges[i].end; ++point)
+      ranges_of[static_cast<std::size_t>(point - points_.begin())].push_back(i);
+  }
+  std::vector<IndexedPart> parts;
+  for (auto& [number, numbers] : ranges_of)
+    parts.push_back({points_[number],
+                     number + 1 < points_.size() ? points_[number + 1].content_at : content_bytes_,
+                     std::move(numbers)});
+
+  RestoreOptions alone = options_;
   alone.threads = 1;
   alone.backend = "cpu";
   alone.index = {};
@@ -200,8 +205,9 @@ std::vector<RestoredRange> restore_ranges_by_index(std::span<const std::byte> in
     end = std::min(end, part.end);
     RangesSink sink(begin, ranges, part.ranges);
     try {
-      MemorySource own_index(options.index), source(input);
-      auto own_reader = GzipIndexReader::of(own_index, input.size());
+      MemorySource own_index(options_.index);
+      RandomAccessSource source(input_);
+      auto own_reader = GzipIndexReader::of(own_index, input_.total_bytes());
       const auto point = own_reader->read(part.point);
       if (!point) throw Error(Status::kInvalidOption, "index: a window is missing");
       restore_range_from(source, sink, *point, begin, end, alone);
@@ -211,7 +217,11 @@ std::vector<RestoredRange> restore_ranges_by_index(std::span<const std::byte> in
     }
     done[i].bytes = std::move(sink.bytes);
   };
-  run_on_threads(resolve_threads(options.threads), [&] { run_in_parallel(parts.size(), 1, restore_part); });
+  if (parts.size() == 1)
+    restore_part(0);
+  else
+    run_on_threads(resolve_threads(options_.threads),
+                   [&] { run_in_parallel(parts.size(), 1, restore_part); });
   for (std::size_t i = 0; i < parts.size(); ++i)
     for (std::size_t j = 0; j < parts[i].ranges.size(); ++j) {
       RestoredRange& range = restored[parts[i].ranges[j]];

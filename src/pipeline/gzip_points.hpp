@@ -2,6 +2,11 @@
 // index.
 #pragma once
 
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/random_access.hpp"
 #include "format/gzip_index.hpp"
 #include "pipeline/stream.hpp"
 
@@ -14,10 +19,23 @@ StreamReport restore_range_from(Source& source, Sink& sink, const GzipPoint& poi
                                 std::uint64_t range_end, const RestoreOptions& options,
                                 const StreamHooks& hooks = {});
 
-// Does what restore_ranges() does for a gzip file, with options.index. Throws kInvalidOption if that is not
-// an index of the file.
-std::vector<RestoredRange> restore_ranges_by_index(std::span<const std::byte> input,
-                                                   std::span<const ContentBytes> ranges,
-                                                   const RestoreOptions& options);
+// Restores ranges of a gzip file with an index (RestoreOptions::index). Its points are read once.
+//
+// Thread safety: several threads may call restore() at once.
+class GzipRanges {
+ public:
+  // `input`, and the memory of options.index, must outlive this object. Throws kInvalidOption if that is not
+  // an index of the input.
+  GzipRanges(const RandomAccess& input, const RestoreOptions& options);
+  std::uint64_t content_bytes() const { return content_bytes_; }
+  // As RangeReader::restore().
+  std::vector<RestoredRange> restore(std::span<const ContentBytes> ranges) const;
+
+ private:
+  const RandomAccess& input_;
+  RestoreOptions options_;
+  std::uint64_t content_bytes_ = 0;
+  std::vector<GzipIndexReader::IndexedPoint> points_;
+};
 
 }  // namespace hemstitch

@@ -141,7 +141,9 @@ TEST(RestoreRanges, FromC) {
   ASSERT_EQ(hemstitch_restore_ranges(nullptr, damaged.data(), damaged.size(), ranges, 1), HEMSTITCH_OK);
   EXPECT_NE(ranges[0].status, HEMSTITCH_OK);
   EXPECT_EQ(ranges[0].output_bytes, 0u);
-  EXPECT_EQ(ranges[0].place.byte_offset, 18u);  // after the header of the first member
+  EXPECT_EQ(ranges[0].place.frame, 1u);
+  EXPECT_EQ(ranges[0].place.block, 1u);
+  EXPECT_EQ(ranges[0].place.byte_offset, 0u);
 }
 
 }  // namespace
