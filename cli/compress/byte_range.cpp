@@ -69,14 +69,11 @@ StreamReport restore_last_by_keeping(Source& source, Sink& sink, std::uint64_t l
 
 }  // namespace
 
-StreamReport restore_part(FileSource& source, Sink& sink, const ByteRange& range,
-                          const RestoreOptions& options, const StreamHooks& hooks) {
+PartReport restore_part(FileSource& source, Sink& sink, const ByteRange& range, const RestoreOptions& options,
+                        const StreamHooks& hooks) {
   if (!range.last) return restore_from_nearest(source, sink, range.begin, range.end, options, hooks);
-  if (!source.seek(0)) return restore_last_by_keeping(source, sink, *range.last, options, hooks);
-  const std::uint64_t content_bytes = content_bytes_of(source, options.format);
-  if (!source.seek(0)) throw ToolError("cannot be read twice (name a file)");
-  return restore_from_nearest(source, sink, content_bytes - std::min(content_bytes, *range.last),
-                              content_bytes, options, hooks);
+  if (!source.seek(0)) return {restore_last_by_keeping(source, sink, *range.last, options, hooks)};
+  return restore_last(source, sink, *range.last, options, hooks);
 }
 
 }  // namespace hemstitch::cli

@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "cli/compress/gzip_range.hpp"
 #include "cli/files/done_before.hpp"
 #include "cli/files/each_file.hpp"
 #include "cli/files/file_batches.hpp"
@@ -45,11 +46,43 @@ void store_name(CompressOptions& options, const FileSource& source) {
   options.stored_time = time > 0 && time <= UINT32_MAX ? static_cast<std::uint32_t>(time) : 0;
 }
 
+// The index of gzip: what is written is restored, and verified, to find the points where parts can be
+// restored from.
+class GzipSideIndex : public SideIndex {
+ public:
+  explicit GzipSideIndex(const RestoreOptions& options)
+      : decompressor_(of_gzip(options), [](std::span<const std::byte>) {}) {
+    decompressor_.make_index();
+  }
+  std::string_view suffix() const override { return kGzipIndexSuffix; }
+  void add(std::span<const std::byte> bytes) override { decompressor_.write(bytes); }
+  std::vector<std::byte> bytes() override {
+    decompressor_.finish();
+    return decompressor_.index();
+  }
+
+ private:
+  // Compressing has the threads, the memory and the device.
+  static RestoreOptions of_gzip(const RestoreOptions& options) {
+    RestoreOptions alone = options;
+    alone.backend = "cpu";
+    alone.format = Format::kGzip;
+    alone.threads = 1;
+    return alone;
+  }
+
+  Decompressor decompressor_;
+};
+
+std::unique_ptr<SideIndex> make_side_index(const Request& request) {
+  if (request.compress.format == Format::kGzip) return std::make_unique<GzipSideIndex>(request.restore);
+  return FormatTable::instance().of(request.compress.format).make_side_index();
+}
+
 // The index file beside the output, and the index that it will hold.
 struct IndexOutput {
   IndexOutput(const Request& request, const FileSource& source)
-      : index(FormatTable::instance().of(request.compress.format).make_side_index()),
-        sink(open_index_output(request, source, index->suffix())) {}
+      : index(make_side_index(request)), sink(open_index_output(request, source, index->suffix())) {}
 
   std::optional<std::string> complete(const FileSource& source) {
     sink->write(index->bytes());

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <memory>
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cli/messages.hpp"
@@ -17,71 +19,123 @@
 namespace hemstitch::cli {
 namespace {
 
-constexpr std::string_view kMemberIndexSuffix = ".gzi";
 constexpr unsigned kInMemberBits = 16;
 constexpr std::uint64_t kMostIndexBytes = std::uint64_t{64} << 20;  // 4,194,303 members: some 270 GB
 
-std::pair<time_t, long> changed_at(const FileSource& file) {
-  return {file.status().st_mtim.tv_sec, file.status().st_mtim.tv_nsec};
+std::pair<time_t, long> changed_at(const struct stat& status) {
+  return {status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
 }
 
-// Opens the index with this suffix beside a gzip file, if it is not older than the file.
-std::unique_ptr<FileSource> index_beside(FileSource& source, std::string_view suffix) {
-  if (!source.is_regular() || source.is_standard_input() || !is_gzip(source.first_bytes())) return nullptr;
-  const FileName name = source.file().beside(source.file().name + std::string(suffix));
-  struct stat status {};
-  if (!name.stat(status) || !S_ISREG(status.st_mode)) return nullptr;
-  auto index = std::make_unique<FileSource>(name);
-  return changed_at(*index) < changed_at(source) ? nullptr : std::move(index);
-}
+// What an index beside a file says of a place in its content. Nothing if there is no index, or if it cannot
+// be used, which `warning` then tells.
+template <class Answer>
+class AskedIndex {
+ public:
+  // `ask` is called with the index; it returns nothing if the index is damaged or of another file.
+  template <class Ask>
+  AskedIndex(FileSource& source, std::string_view suffix, const Ask& ask) {
+    if (!source.is_regular() || source.is_standard_input()) return;
+    const FileName name = source.file().beside(source.file().name + std::string(suffix));
+    struct stat status {};
+    if (!name.stat(status) || !S_ISREG(status.st_mode)) return;
+    std::array<std::byte, kIdentifyBytes> first_bytes{};
+    if (!source.seek(0) || !is_gzip(std::span(first_bytes).first(source.read(first_bytes)))) return;
+    std::string why = "it is older than the file";
+    if (changed_at(status) >= changed_at(source.status())) {
+      try {
+        FileSource index(name);
+        answer = ask(index);
+        why = "it is damaged, or of another file";
+      } catch (const ToolError& error) {
+        why = error.what();
+      }
+    }
+    if (!answer)
+      warning = fmt::format("'{}' is not used: {} ('hemstitch index -f' writes a new one)",
+                            shown_name(name.path()), why);
+  }
 
-// The last member that begins at or before this byte of the content, according to FILE.gzi.
-std::optional<BgzfPlace> nearest_member(FileSource& source, std::uint64_t content_at) {
-  const std::unique_ptr<FileSource> index = index_beside(source, kMemberIndexSuffix);
-  if (!index || index->total_bytes().value_or(0) > kMostIndexBytes) return std::nullopt;
-  std::vector<std::byte> bytes(static_cast<std::size_t>(index->total_bytes().value_or(0)));
-  bytes.resize(index->read(bytes));
+  std::optional<Answer> answer;
+  std::optional<std::string> warning;
+};
+
+// The last member that begins at or before this byte of the content.
+std::optional<BgzfPlace> nearest_member(FileSource& index, FileSource& source, std::uint64_t content_at) {
+  if (index.total_bytes().value_or(0) > kMostIndexBytes)
+    throw ToolError(fmt::format("it has more than {}M", kMostIndexBytes >> 20));
+  std::vector<std::byte> bytes(static_cast<std::size_t>(index.total_bytes().value_or(0)));
+  bytes.resize(index.read(bytes));
   const auto places = read_gzi(bytes);
-  if (!places) return std::nullopt;
-  std::optional<BgzfPlace> nearest;
-  for (const BgzfPlace& place : *places)
-    if (place.content_at <= content_at && place.at < source.total_bytes().value_or(0)) nearest = place;
-  return nearest;
+  return places ? nearest_bgzf_place(*places, source, content_at) : std::nullopt;
 }
 
-// The same from FILE.gzidx.
-std::optional<GzipPoint> nearest_block(FileSource& source, std::uint64_t content_at) {
-  const std::unique_ptr<FileSource> index = index_beside(source, kGzipIndexSuffix);
-  if (!index) return std::nullopt;
-  auto reader = GzipIndexReader::of(*index, source.total_bytes().value_or(0));
-  return reader ? reader->nearest(content_at) : std::nullopt;
-}
-
-// A virtual offset names the place where a member begins.
-void go_to_member(FileSource& source, std::uint64_t at) {
-  if (!source.seek(at)) throw ToolError("--virtual: the input cannot seek (name a file)");
+// The member of BGZF in which a virtual offset lies; its offset there must be one of its content.
+BgzfMember member_of(FileSource& source, std::uint64_t virtual_offset) {
+  const std::uint64_t at = virtual_offset >> kInMemberBits,
+                      inside = virtual_offset & ((1 << kInMemberBits) - 1);
+  if (!source.seek(0)) throw ToolError("--virtual: the input cannot seek (name a file)");
+  // After the last member, where nothing is left, is a place, too.
+  if (inside == 0 && at == source.total_bytes()) return {};
+  const std::optional<BgzfMember> member = bgzf_member_at(source, at);
+  if (!member && !bgzf_member_at(source, 0))
+    throw ToolError("--virtual: this is not BGZF (--range takes places in the content of any file)");
+  if (!member)
+    throw ToolError(fmt::format("--virtual {}: no member begins at byte {}, to which this offset points",
+                                virtual_offset, at));
+  if (inside > member->content_bytes)
+    throw ToolError(
+        fmt::format("--virtual {}: the member at byte {} holds {} bytes, and the offset in it is {}",
+                    virtual_offset, at, member->content_bytes, inside));
+  return *member;
 }
 
 }  // namespace
 
-StreamReport restore_from_nearest(FileSource& source, Sink& sink, std::uint64_t begin, std::uint64_t end,
-                                  const RestoreOptions& options, const StreamHooks& hooks) {
-  if (const std::optional<BgzfPlace> place = nearest_member(source, begin); place && source.seek(place->at)) {
-    const std::uint64_t before = place->content_at;
-    return restore_range(source, sink, begin - before, end == UINT64_MAX ? end : end - before, options,
-                         hooks);
+PartReport restore_from_nearest(FileSource& source, Sink& sink, std::uint64_t begin, std::uint64_t end,
+                                const RestoreOptions& options, const StreamHooks& hooks) {
+  const AskedIndex<BgzfPlace> members(
+      source, kBgzfIndexSuffix, [&](FileSource& index) { return nearest_member(index, source, begin); });
+  if (members.answer && source.seek(members.answer->at)) {
+    const std::uint64_t before = members.answer->content_at;
+    return {
+        restore_range(source, sink, begin - before, end == UINT64_MAX ? end : end - before, options, hooks)};
   }
-  if (const std::optional<GzipPoint> point = nearest_block(source, begin); point && point->content_at != 0)
-    return restore_range_from(source, sink, *point, begin, end, options, hooks);
+  const AskedIndex<GzipPoint> blocks(source, kGzipIndexSuffix, [&](FileSource& index) {
+    auto reader = GzipIndexReader::of(index, source.total_bytes().value_or(0));
+    return reader ? reader->nearest(begin) : std::nullopt;
+  });
+  const auto& warning = blocks.warning ? blocks.warning : members.warning;
+  if (blocks.answer && blocks.answer->content_at != 0)
+    return {restore_range_from(source, sink, *blocks.answer, begin, end, options, hooks), warning};
   source.seek(0);
-  return restore_range(source, sink, begin, end, options, hooks);
+  return {restore_range(source, sink, begin, end, options, hooks), warning};
 }
 
-std::uint64_t content_bytes_of(FileSource& source, std::optional<Format> format) {
-  if (const std::unique_ptr<FileSource> index = index_beside(source, kGzipIndexSuffix))
-    if (const auto reader = GzipIndexReader::of(*index, source.total_bytes().value_or(0)))
-      return reader->content_bytes();
-  return index_stream(source, format).content_bytes();
+PartReport restore_last(FileSource& source, Sink& sink, std::uint64_t bytes, const RestoreOptions& options,
+                        const StreamHooks& hooks) {
+  const AskedIndex<std::uint64_t> size(
+      source, kGzipIndexSuffix, [&](FileSource& index) -> std::optional<std::uint64_t> {
+        const auto reader = GzipIndexReader::of(index, source.total_bytes().value_or(0));
+        return reader ? std::optional(reader->content_bytes()) : std::nullopt;
+      });
+  const auto seek_to_begin = [&] {
+    if (!source.seek(0)) throw ToolError("cannot be read twice (name a file)");
+  };
+  seek_to_begin();
+  const std::uint64_t content_bytes =
+      size.answer ? *size.answer : index_stream(source, options.format).content_bytes();
+  seek_to_begin();
+  const std::uint64_t wanted = std::min(content_bytes, bytes);
+  // Up to the end, wherever that is: so it shows if it is not where the index says.
+  PartReport report = restore_from_nearest(source, sink, content_bytes - wanted,
+                                           size.answer ? UINT64_MAX : content_bytes, options, hooks);
+  if (size.answer && report.stream.output_bytes != wanted)
+    throw ToolError(
+        fmt::format("the content has another size than '{}{}' says (remove that file, or 'hemstitch "
+                    "index -f' writes a new one)",
+                    shown_name(source.file().path()), kGzipIndexSuffix));
+  if (size.warning) report.index_warning = size.warning;
+  return report;
 }
 
 StreamReport restore_virtual(FileSource& source, Sink& sink, const VirtualRange& range,
@@ -89,21 +143,16 @@ StreamReport restore_virtual(FileSource& source, Sink& sink, const VirtualRange&
   RestoreOptions options = given;
   options.format = Format::kBgzf;
   constexpr std::uint64_t kInMember = (1 << kInMemberBits) - 1;
-  const std::uint64_t member_at = range.begin >> kInMemberBits;
+  const std::uint64_t member_at = range.begin >> kInMemberBits, begin = range.begin & kInMember;
+  member_of(source, range.begin);
   std::uint64_t end = UINT64_MAX;
   if (range.end) {
-    go_to_member(source, member_at);
-    end = bgzf_content_bytes(source, (*range.end >> kInMemberBits) - member_at) + (*range.end & kInMember);
+    member_of(source, *range.end);
+    end = bgzf_content_bytes(source, member_at, *range.end >> kInMemberBits) + (*range.end & kInMember);
   }
-  const std::uint64_t begin = range.begin & kInMember;
-  if (end < begin) throw ToolError("--virtual: the end lies before the beginning");
-  go_to_member(source, member_at);
-  try {
-    return restore_range(source, sink, begin, end, options, hooks);
-  } catch (const Error& error) {
-    if (error.status() != Status::kUnknownFormat) throw;
-    throw ToolError(fmt::format("--virtual: no member begins at byte {}", member_at));
-  }
+  if (member_at == source.total_bytes()) return {};
+  source.seek(member_at);
+  return restore_range(source, sink, begin, end, options, hooks);
 }
 
 }  // namespace hemstitch::cli

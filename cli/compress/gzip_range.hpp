@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "cli/files/files.hpp"
@@ -12,19 +13,27 @@
 
 namespace hemstitch::cli {
 
-// The index that `hemstitch index` and indexed_gzip write beside FILE.
-inline constexpr std::string_view kGzipIndexSuffix = ".gzidx";
+// The index that `hemstitch index` and indexed_gzip write beside FILE, and that of BGZF, which bgzip writes
+// too.
+inline constexpr std::string_view kGzipIndexSuffix = ".gzidx", kBgzfIndexSuffix = ".gzi";
+
+struct PartReport {
+  StreamReport stream;
+  // Why an index beside the file was not used; it names the index.
+  std::optional<std::string> index_warning = {};
+};
 
 // Does what restore_range() does, from the last member before the range in FILE.gzi, or from the last block
-// before it in FILE.gzidx. The index is used if it exists, is not older than FILE, and is plausible. An index
-// of another file gives a wrong part, or an error: for .gzidx the file's size is compared, and nothing else
-// in either shows it.
-StreamReport restore_from_nearest(FileSource& source, Sink& sink, std::uint64_t begin, std::uint64_t end,
-                                  const RestoreOptions& options, const StreamHooks& hooks);
+// before it in FILE.gzidx. An index is used if it is not older than FILE, and FILE does not contradict it:
+// nearest_bgzf_place() says what is compared of .gzi. Of .gzidx only sizes are, so an index of another file
+// gives a wrong part, or an error.
+PartReport restore_from_nearest(FileSource& source, Sink& sink, std::uint64_t begin, std::uint64_t end,
+                                const RestoreOptions& options, const StreamHooks& hooks);
 
-// The size of a file's content. `.gzidx` beside the file may give it; otherwise the file is read from its
-// beginning to its end.
-std::uint64_t content_bytes_of(FileSource& source, std::optional<Format> format);
+// The last `bytes` bytes of the content of a file that can seek. `.gzidx` beside the file may tell its size;
+// otherwise the file is read from its beginning to its end first.
+PartReport restore_last(FileSource& source, Sink& sink, std::uint64_t bytes, const RestoreOptions& options,
+                        const StreamHooks& hooks);
 
 // The content between two virtual offsets. Throws ToolError if the source cannot seek or no member begins
 // there, and Error.

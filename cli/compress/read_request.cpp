@@ -176,8 +176,8 @@ void add_output_options(OptionTable& table, Given& given) {
                           "lz4), or any",
                           FormatTable::instance().names()));
   table.flag("--index", request.write_index,
-             "write an index beside the compressed file: with --format bgzf FILE.gz.gzi, as bgzip does; with "
-             "-d or -t, of gzip, FILE.gz.gzidx");
+             "write an index beside the compressed file, when compressing and with -d or -t: of bgzf "
+             "FILE.gz.gzi, as bgzip does, of gzip FILE.gz.gzidx");
 }
 
 void add_content_options(OptionTable& table, Given& given) {
@@ -306,8 +306,8 @@ void refuse_lacking(const Given& given) {
   refuse(given.acceleration > 0, &FormatChoices::acceleration, "--fast", "has no levels below 1");
   refuse(!request.dictionary_path.empty(), &FormatChoices::dictionary, "-D", "has no dictionaries");
   refuse(request.with_name, &FormatChoices::stored_name, "-N", "stores no names");
-  if (request.write_index && format.make_side_index() == nullptr)
-    throw UsageError(fmt::format("--index: {} has no index to write (bgzf has)", format.title()));
+  if (request.write_index && format.id() != Format::kGzip && format.make_side_index() == nullptr)
+    throw UsageError(fmt::format("--index: {} has no index to write (gzip and bgzf have)", format.title()));
 }
 
 // Refuses a format without a suffix, unless the request names the output.

@@ -14,6 +14,7 @@
 #include "cli/files/output.hpp"
 #include "cli/files/remove_source.hpp"
 #include "cli/messages.hpp"
+#include "format/deflate/frame/bgzf_places.hpp"
 #include "format/deflate/frame/gzip_reader.hpp"
 #include "format/formats.hpp"
 
@@ -27,12 +28,12 @@ void copy_unchanged(FileSource& source, Sink& sink) {
   while (const std::size_t count = source.read(buffer)) sink.write(std::span(buffer).first(count));
 }
 
-StreamReport restore_into(FileSource& source, Sink& sink, const Request& request,
-                          const RestoreOptions& options, const StreamHooks& hooks) {
-  if (request.virtual_range) return restore_virtual(source, sink, *request.virtual_range, options, hooks);
+PartReport restore_into(FileSource& source, Sink& sink, const Request& request, const RestoreOptions& options,
+                        const StreamHooks& hooks) {
+  if (request.virtual_range) return {restore_virtual(source, sink, *request.virtual_range, options, hooks)};
   if (request.range) return restore_part(source, sink, *request.range, options, hooks);
   const DataPlace to = request.action == Action::kTest ? DataPlace::kNowhere : DataPlace::kFile;
-  return restore_stream(source, sink, options, hooks, {DataPlace::kFile, to});
+  return {restore_stream(source, sink, options, hooks, {DataPlace::kFile, to})};
 }
 
 // What -N takes from the header of a gzip file: the time when the file was changed, and its name, without
@@ -63,7 +64,8 @@ KeptName kept_name(FileSource& source, const RestoreOptions& options) {
   return kept;
 }
 
-// The index of the restored content, beside the source.
+// The index of the source, beside it: of gzip the points of the content, found while it is restored; of BGZF
+// its members' places.
 struct IndexOutput {
   // Called before the source is opened, since opening a named pipe waits for its writer.
   static void require_file(const FileName& source) {
@@ -73,19 +75,25 @@ struct IndexOutput {
       throw ToolError("an index needs a file that can seek");
   }
 
-  IndexOutput(const Request& request, const FileSource& source) {
+  IndexOutput(const Request& request, FileSource& source) : of_members(bgzf_member_at(source, 0)) {
+    source.seek(0);
     FileSink::Target target;
     target.overwrite = request.force;
-    target.file = source.file().beside(source.file().name + std::string(kGzipIndexSuffix));
+    const std::string suffix(of_members ? kBgzfIndexSuffix : kGzipIndexSuffix);
+    target.file = source.file().beside(source.file().name + suffix);
     sink = FileSink::create(target, source);
   }
 
-  std::optional<std::string> complete(const FileSource& source, const StreamReport& report) {
-    sink->write(index.bytes(source.total_bytes().value_or(report.input_bytes), report.output_bytes));
+  // Call it after the source was restored and found whole.
+  std::optional<std::string> complete(FileSource& source, const StreamReport& report) {
+    sink->write(of_members
+                    ? gzi_bytes(bgzf_places(source, report.input_bytes))
+                    : points.bytes(source.total_bytes().value_or(report.input_bytes), report.output_bytes));
     return sink->complete(source);
   }
 
-  GzipIndex index;
+  bool of_members;
+  GzipIndex points;
   std::unique_ptr<FileSink> sink;
 };
 
@@ -113,13 +121,16 @@ Outcome restore_file(const Request& request, const RestoreOptions& given, const 
   if (!testing) file = open_output(request, source, std::nullopt, kept_of_header.name);
   StreamReport report;
   double seconds = 0;
-  std::optional<std::string> lost_attribute, index_warning;
+  std::optional<std::string> lost_attribute, index_warning, unused_index;
   {
     Progress progress(path, source.total_bytes(), true, request.quiet);
     StreamHooks hooks = progress_hooks(progress);
     std::optional<IndexOutput> index;
-    if (request.write_index) hooks.index = &index.emplace(request, source).index;
-    report = restore_into(source, testing ? static_cast<Sink&>(nowhere) : *file, request, options, hooks);
+    if (request.write_index && !index.emplace(request, source).of_members) hooks.index = &index->points;
+    PartReport part =
+        restore_into(source, testing ? static_cast<Sink&>(nowhere) : *file, request, options, hooks);
+    report = std::move(part.stream);
+    unused_index = std::move(part.index_warning);
     if (file) lost_attribute = file->complete(source);
     if (index) index_warning = index->complete(source, report);
     seconds = progress.elapsed_seconds();
@@ -129,8 +140,9 @@ Outcome restore_file(const Request& request, const RestoreOptions& given, const 
   if (request.remove_source && !report.trailing_garbage_at && !report.end_missing)
     kept = remove_source(request, source);
   report_stream(request, path, report, seconds);
-  const Outcome attributes =
-      worst(report_warning(request, path, lost_attribute), report_warning(request, path, index_warning));
+  const Outcome attributes = worst(
+      worst(report_warning(request, path, lost_attribute), report_warning(request, path, index_warning)),
+      report_warning(request, path, unused_index));
   const Outcome garbage = worst(report_warning(request, path, end_warning(report.end_missing)),
                                 report_warning(request, path, garbage_warning(report.trailing_garbage_at)));
   return worst(worst(attributes, garbage), report_warning(request, path, kept));

@@ -17,8 +17,8 @@ class SideIndex {
   virtual std::string_view suffix() const = 0;
   // The next compressed bytes, in pieces of any size.
   virtual void add(std::span<const std::byte> bytes) = 0;
-  // The index, once all bytes were added.
-  virtual std::vector<std::byte> bytes() const = 0;
+  // The index, once all bytes were added. Call it once.
+  virtual std::vector<std::byte> bytes() = 0;
 };
 
 }  // namespace hemstitch

@@ -2,8 +2,10 @@
 // refused and why, and what zlib says of the same bytes.
 #include "format/deflate/frame/gzip_reader.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "collect_sink.hpp"
@@ -365,18 +367,130 @@ TEST(Bgzf, TheIndexBesideAFileIsRead) {
   EXPECT_FALSE(read_gzi(two + le(0, 1)));
   EXPECT_FALSE(read_gzi(le(2, 8) + le(200, 8) + le(65'280, 8) + le(100, 8) + le(130'560, 8)));
   EXPECT_FALSE(read_gzi(le(UINT64_MAX, 8)));
+  // A member holds no more than 65,536 bytes.
+  EXPECT_TRUE(read_gzi(le(1, 8) + le(100, 8) + le(65'536, 8)));
+  EXPECT_FALSE(read_gzi(le(1, 8) + le(100, 8) + le(65'537, 8)));
 }
 
 TEST(Bgzf, ContentBetweenMembersIsMeasured) {
   const Bytes content = wordy_bytes(200'000), file = bgzf_file(content);
   MemorySource source(file);
-  EXPECT_EQ(bgzf_content_bytes(source, file.size()), content.size());
-  source.seek(0);
-  EXPECT_EQ(bgzf_content_bytes(source, 0), 0u);
-  source.seek(0);
-  EXPECT_THROW(bgzf_content_bytes(source, 100), Error);
-  source.seek(0);
-  EXPECT_THROW(bgzf_content_bytes(source, file.size() + 1), Error);
+  const auto places = bgzf_places(source, file.size());
+  ASSERT_EQ(places.size(), 3u);
+  EXPECT_EQ(bgzf_content_bytes(source, 0, file.size()), content.size());
+  EXPECT_EQ(bgzf_content_bytes(source, 0, 0), 0u);
+  EXPECT_EQ(bgzf_content_bytes(source, places[0].at, places[2].at), 2 * 65'280u);
+  EXPECT_THROW(bgzf_content_bytes(source, 0, 100), Error);
+  EXPECT_THROW(bgzf_content_bytes(source, 1, file.size()), Error);
+  EXPECT_THROW(bgzf_content_bytes(source, 0, file.size() + 1), Error);
+}
+
+TEST(Bgzf, MembersTellTheirSizes) {
+  const Bytes content = wordy_bytes(300), plain = bgzf_member(content);
+  for (const Bytes& member :
+       {plain, bgzf_member(content, bytes_of("XY") + le(100, 2) + Bytes(100)), bgzf_marker()}) {
+    const Bytes file = Bytes(5) + member + plain;
+    MemorySource source(file);
+    const auto found = bgzf_member_at(source, 5);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->bytes, member.size());
+    EXPECT_EQ(found->content_bytes, member == bgzf_marker() ? 0 : content.size());
+    EXPECT_FALSE(bgzf_member_at(source, 4));
+    EXPECT_FALSE(bgzf_member_at(source, file.size()));
+    // Cut off anywhere.
+    for (std::size_t bytes = 0; bytes < 5 + member.size(); ++bytes) {
+      const Bytes part(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(bytes));
+      MemorySource cut(part);
+      EXPECT_FALSE(bgzf_member_at(cut, 5)) << bytes;
+    }
+  }
+  for (const Bytes& other : {gzip_member(content), gzip_member(content, {.extra = Bytes()}),
+                             bgzf_member(equal_bytes(65'537)), Bytes(100)}) {
+    MemorySource source(other);
+    EXPECT_FALSE(bgzf_member_at(source, 0));
+  }
+}
+
+// Each lie of an index is seen, or does no harm: the place that it gives is always one of the file's own.
+TEST(Bgzf, AnIndexThatLiesIsNotUsed) {
+  Bytes file = bgzf_member({}), content;
+  for (const std::uint32_t bytes : {100u, 65'000u, 1u, 20'000u, 20'000u, 0u, 300u, 65'536u, 7u}) {
+    const Bytes part = wordy_bytes(bytes, bytes);
+    content = content + part;
+    file = file + bgzf_member(part);
+  }
+  file = file + bgzf_marker();
+  MemorySource source(file);
+  const std::vector<BgzfPlace> places = bgzf_places(source, file.size());
+  ASSERT_EQ(places.size(), 7u);
+  EXPECT_EQ(read_gzi(gzi_bytes(places))->size(), places.size());
+  const auto is_true = [&](const BgzfPlace& place) {
+    const auto same = [&](const BgzfPlace& one) {
+      return one.at == place.at && one.content_at == place.content_at;
+    };
+    return same(BgzfPlace()) || std::ranges::any_of(places, same);
+  };
+  const auto asked = [&](const std::vector<BgzfPlace>& index, std::uint64_t content_at) {
+    const auto read = read_gzi(gzi_bytes(index));
+    return read ? nearest_bgzf_place(*read, source, content_at) : std::nullopt;
+  };
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    EXPECT_EQ(asked(places, places[i].content_at)->at, places[i].at);
+    EXPECT_EQ(asked(places, places[i].content_at - 1)->at, i == 0 ? 0 : places[i - 1].at);
+  }
+  EXPECT_EQ(asked({}, 1000)->at, 0u);
+  std::size_t refused = 0, given = 0;
+  const auto require_harmless = [&](const std::vector<BgzfPlace>& index, const std::string& what) {
+    for (std::uint64_t at = 0; at < content.size() + 70'000; at += 997) {
+      const auto place = asked(index, at);
+      ++(place ? given : refused);
+      EXPECT_TRUE(!place || (is_true(*place) && place->content_at <= at)) << what << " at " << at;
+    }
+  };
+  const auto shifted = [&](std::size_t from, std::size_t to, std::int64_t at, std::int64_t content_at) {
+    std::vector<BgzfPlace> index = places;
+    for (std::size_t i = from; i < to; ++i) {
+      index[i].at += static_cast<std::uint64_t>(at);
+      index[i].content_at += static_cast<std::uint64_t>(content_at);
+    }
+    return index;
+  };
+  for (const std::int64_t by : {-20'000, -100, -7, -1, 1, 7, 28, 100, 300, 20'000})
+    for (std::size_t from = 0; from < places.size(); ++from)
+      for (const std::size_t to : {from + 1, places.size()}) {
+        require_harmless(shifted(from, to, 0, by), fmt::format("content of {} to {} by {}", from, to, by));
+        require_harmless(shifted(from, to, by, 0), fmt::format("places of {} to {} by {}", from, to, by));
+        require_harmless(shifted(from, to, by, by), fmt::format("both of {} to {} by {}", from, to, by));
+      }
+  // By a member: each place with the content of the one before or after it.
+  std::vector<BgzfPlace> before = places, behind = places;
+  for (std::size_t i = 0; i + 1 < places.size(); ++i) {
+    before[i + 1].content_at = places[i].content_at;
+    behind[i].content_at = places[i + 1].content_at;
+  }
+  require_harmless(before, "by a member");
+  require_harmless(behind, "by a member");
+  // Of another file, whose members are of the same kind, and of one that goes on.
+  const Bytes other = bgzf_file(wordy_bytes(200'000, 5)), longer = file + bgzf_file(wordy_bytes(200'000, 5));
+  for (const Bytes* one : {&other, &longer}) {
+    MemorySource of_other(*one);
+    const std::vector<BgzfPlace> index = bgzf_places(of_other, one->size());
+    require_harmless(index, "of another file");
+    EXPECT_FALSE(asked(index, 100'000));
+  }
+  // A member less is the truth.
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    std::vector<BgzfPlace> index = places;
+    index.erase(index.begin() + static_cast<std::ptrdiff_t>(i));
+    require_harmless(index, "without one");
+  }
+  EXPECT_GT(refused, 1000u);
+  EXPECT_GT(given, 1000u);
+  // Ordinary gzip has no such index.
+  const Bytes plain = gzip_member(content);
+  MemorySource of_plain(plain);
+  EXPECT_FALSE(nearest_bgzf_place(places, of_plain, 100));
+  EXPECT_FALSE(nearest_bgzf_place({}, of_plain, 100));
 }
 
 // Short files of one member are restored in one call, each with the content that a stream restores. Longer

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "core/bytes.hpp"
+#include "format/deflate/frame/bgzf_places.hpp"
 
 namespace hemstitch {
 namespace {
@@ -29,22 +30,12 @@ class BgzfIndex : public SideIndex {
     }
   }
 
-  std::vector<std::byte> bytes() const override {
-    const std::size_t count = places_.empty() ? 0 : places_.size() - 1;
-    std::vector<std::byte> bytes(8 + 16 * count);
-    store_le64(bytes.data(), count);
-    for (std::size_t i = 0; i < count; ++i) {
-      store_le64(bytes.data() + 8 + 16 * i, places_[i + 1].in_file);
-      store_le64(bytes.data() + 16 + 16 * i, places_[i + 1].in_content);
-    }
-    return bytes;
+  std::vector<std::byte> bytes() override {
+    const auto but_the_first = std::span(places_).subspan(places_.empty() ? 0 : 1);
+    return gzi_bytes(but_the_first);
   }
 
  private:
-  struct Place {
-    std::uint64_t in_file, in_content;
-  };
-
   void take_header(std::span<const std::byte> part) {
     std::ranges::copy(part, header_.begin() + static_cast<std::ptrdiff_t>(header_bytes_));
     header_bytes_ += part.size();
@@ -67,7 +58,7 @@ class BgzfIndex : public SideIndex {
   std::size_t header_bytes_ = 0;
   std::uint64_t position_ = 0, block_begin_ = 0, block_end_ = 0, content_bytes_ = 0;
   std::uint32_t last_word_ = 0;
-  std::vector<Place> places_;
+  std::vector<BgzfPlace> places_;
 };
 
 }  // namespace

@@ -28,6 +28,11 @@ hemstitch -dc --range 9000000-9001000 data.gz | cmp - <(cut 9000000 9001000)
 text 10 | gzip >other.gz
 cp kept other.gz.gzidx
 hemstitch -dc --range 0-3 other.gz | cmp - <(head -c 3 data)
+# Its size of the content counts for the last bytes, and is not believed where the content ends elsewhere.
+cp kept data.gz.gzidx
+hemstitch -dc --range -10 data.gz | cmp - <(tail -c 10 data)
+printf '\x11' | dd of=data.gz.gzidx bs=1 seek=15 conv=notrunc status=none
+status_of hemstitch -dc --range -10 data.gz >/dev/null
 # In the same pass as content: the same index. Damage leaves neither.
 cp kept data.gz.gzidx
 rm data.gz.gzidx
@@ -47,7 +52,18 @@ status_of hemstitch -d --index --rm data.gz
 status_of hemstitch -d --index <data.gz
 status_of hemstitch -dc --index --range 1-2 data.gz
 status_of hemstitch -l --index data.gz
-# What stands there is not replaced unasked; a file that is damaged, is BGZF, or is no gzip gets none, nor does a pipe.
+# Made while gzip is compressed; the source may go then. It is used: damage before the point does not show.
+cp data gone
+hemstitch --format gzip --index --rm gone
+ls gone*
+printf '\xff\xff\xff\xff\xff\xff' | dd of=gone.gz bs=1 seek=2000 conv=notrunc status=none
+touch gone.gz.gzidx
+for range in 4500000-4501000 9000000-9001000 $((bytes - 1))-$bytes; do
+  hemstitch -dc --range "$range" gone.gz | cmp - <(cut "${range%-*}" "${range#*-}")
+done
+rm gone*
+# What stands there is not replaced unasked; a file that is damaged or is no gzip gets none, nor does a pipe. BGZF gets
+# its own.
 status_of hemstitch index data.gz
 hemstitch index -f data.gz
 cmp data.gz.gzidx kept

@@ -31,7 +31,7 @@ try --format deflate data
 try --format deflate -r .
 try --format zlib -N data
 try -N data
-try --format gzip --index data
+try --format zlib --index data
 try --format bgzf --index -c data
 try --format bgzf --index
 try --check=all data
