@@ -101,7 +101,7 @@ inline std::vector<Lz4Difference> lz4_differences_in(std::span<const std::byte> 
   Lz4FrameParser parser(true);
   try {
     for (;;) {
-      const auto at = static_cast<std::size_t>(parser.position());
+      const auto at = static_cast<std::size_t>(parser.position() + parser.held_bytes());
       const auto bytes = data.subspan(at, std::min(parser.wanted_bytes(), data.size() - at));
       const auto event = parser.step(bytes);
       if (event == Lz4FrameParser::Event::kEnd || event == Lz4FrameParser::Event::kGarbage) return found;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "format/formats.hpp"
 #include "format/identify.hpp"
 
@@ -26,6 +28,12 @@ void FrameReader::fail(Status status, const std::string& detail) const {
 void FrameReader::require_bytes(std::uint64_t count) const {
   if (count < wanted_bytes_)
     fail(Status::kTruncated, fmt::format("{} of {} bytes are missing", wanted_bytes_ - count, wanted_bytes_));
+}
+
+FrameReader::Event FrameReader::report_garbage(std::span<const std::byte> bytes) {
+  garbage_.assign(bytes.begin(), bytes.end());
+  held_bytes_ = std::max<std::uint64_t>(held_bytes_, bytes.size());
+  return Event::kGarbage;
 }
 
 void FrameReader::block_skipped(std::uint64_t count) {

@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/status.hpp"
 #include "format/stream_decoder.hpp"
@@ -65,7 +66,7 @@ class FrameReader {
     kBlockEnd,    // those bytes were taken; block()'s checksums are set if the frame has them
     kFrameEnd,    // content_checksum() and content_bytes_low() are set if the frame has them
     kSkip,        // skip skip_bytes() bytes, then call skipped()
-    kGarbage,     // the bytes at garbage_at() are not a frame, after at least one complete frame
+    kGarbage,     // the bytes at garbage_at() begin no frame, after at least one complete frame
     kEnd,         // the stream ended between frames
   };
 
@@ -109,7 +110,9 @@ class FrameReader {
   // there.
   bool end_missing() const { return end_missing_; }
   std::uint32_t skip_bytes() const { return skip_bytes_; }
+  // After kGarbage. The held_bytes() from garbage_at() on were taken: zeros, and then garbage().
   std::uint64_t garbage_at() const { return position_; }
+  std::span<const std::byte> garbage() const { return garbage_; }
 
   std::uint64_t position() const { return position_; }  // bytes taken so far, without held_bytes()
   // Bytes after position() that were already taken, for something that is not complete yet, or from the
@@ -131,6 +134,9 @@ class FrameReader {
   virtual void leave_stream() {}
   [[noreturn]] void fail(Status status, const std::string& detail) const;
   void require_bytes(std::uint64_t count) const;  // fails with kTruncated if fewer than wanted_bytes() came
+  // After a frame: these bytes begin no other one, nor are they, at the end of the data, the first bytes of
+  // one that was cut off.
+  Event report_garbage(std::span<const std::byte> bytes);
 
   std::size_t wanted_bytes_ = kIdentifyBytes;
   std::uint64_t position_ = 0;
@@ -145,6 +151,7 @@ class FrameReader {
   std::optional<std::uint32_t> content_checksum_;
   std::optional<std::uint32_t> content_bytes_low_;
   bool end_missing_ = false;
+  std::vector<std::byte> garbage_;
 };
 
 // Reads a stream whose format its first bytes show, or the caller knows.

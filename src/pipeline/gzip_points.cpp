@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
 constexpr std::uint64_t kTrailerBytes = 8;
+constexpr std::byte kFirstByteOfMember{0x1F};
 
 [[noreturn]] void fail(Status status, const std::string& what, std::uint64_t at) {
   throw Error(status, what, {std::nullopt, std::nullopt, at});
@@ -92,6 +93,8 @@ StreamReport restore_range_from(Source& source, Sink& sink, const GzipPoint& poi
     fail(Status::kTruncated, "the member's trailer is missing", at);
   const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
   const std::size_t count = source.read(next_bytes);
+  if (count == 1 && next_bytes[0] == kFirstByteOfMember)
+    fail(Status::kTruncated, "the member that begins here is cut off", next);
   if (!gzip.begins(std::span(next_bytes).first(count))) {
     if (!std::ranges::all_of(std::span(next_bytes).first(count), is_zero)) report.trailing_garbage_at = next;
     if (before < range_begin)

@@ -71,7 +71,7 @@ class RunsReader : public FrameReader {
 
   Event read_magic(std::span<const std::byte> bytes) {
     if (bytes.empty()) return Event::kEnd;
-    if (bytes.size() < 4 || load_le32(bytes.data()) != kRunsMagic) return Event::kGarbage;
+    if (bytes.size() < 4 || load_le32(bytes.data()) != kRunsMagic) return report_garbage(bytes);
     frame_at_ = position_;
     position_ += bytes.size();
     ++frame_number_;

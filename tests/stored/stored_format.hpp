@@ -60,7 +60,7 @@ class StoredReader : public FrameReader {
 
   Event read_magic(std::span<const std::byte> bytes) {
     if (bytes.empty()) return Event::kEnd;
-    if (bytes.size() < 4 || load_le32(bytes.data()) != kStoredMagic) return Event::kGarbage;
+    if (bytes.size() < 4 || load_le32(bytes.data()) != kStoredMagic) return report_garbage(bytes);
     frame_at_ = position_;
     position_ += bytes.size();
     ++frame_number_;

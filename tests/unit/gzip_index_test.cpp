@@ -198,6 +198,21 @@ TEST(GzipIndex, WhatFollowsTheMembersIsNoContent) {
   }
 }
 
+TEST(GzipIndex, ARangeThatNeedsAMemberThatIsCutOffSaysSo) {
+  const Bytes content = wordy_bytes(50'000), member = gzip_member(content);
+  const Indexed made = indexed(member, content);
+  for (std::size_t bytes = 1; bytes < 12; ++bytes) {
+    const Bytes cut = member + Bytes(member.begin(), member.begin() + bytes);
+    EXPECT_EQ(range_from(cut, made.index.points().back(), 49'000, 50'000), part(content, 49'000, 50'000));
+    try {
+      range_from(cut, made.index.points().back(), 49'000, UINT64_MAX);
+      ADD_FAILURE() << bytes;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), Status::kTruncated) << bytes;
+    }
+  }
+}
+
 TEST(GzipIndex, DamagedFilesHaveNone) {
   const Bytes content = wordy_bytes(50'000);
   const Bytes file = gzip_member(content);

@@ -192,6 +192,70 @@ TEST(Lz4Frame, TrailingGarbageIsFoundWhereItBegins) {
     }
 }
 
+// The statuses of a stream that comes at once, and of one that comes in pieces of one byte.
+std::array<Status, 2> statuses_of(const Bytes& data, const Bytes& content) {
+  std::array<Status, 2> statuses{Status::kOk, Status::kOk};
+  MemorySource source(data);
+  CollectSink sink;
+  const auto error = error_of([&] {
+    if (restore_stream(source, sink, {}).trailing_garbage_at) statuses[0] = Status::kTrailingGarbage;
+  });
+  if (error) statuses[0] = error->status();
+  Bytes pushed;
+  Decompressor decompressor(
+      {}, [&](std::span<const std::byte> bytes) { pushed.insert(pushed.end(), bytes.begin(), bytes.end()); });
+  const auto pushed_error = error_of([&] {
+    for (const std::byte& byte : data) decompressor.write({&byte, 1});
+    decompressor.finish();
+  });
+  if (pushed_error) statuses[1] = pushed_error->status();
+  EXPECT_EQ(sink.content, content);
+  EXPECT_EQ(pushed, content);
+  return statuses;
+}
+
+TEST(Lz4Frame, AFrameThatIsCutOffInItsMagicNumberIsNoGarbage) {
+  const Bytes content = wordy_bytes(1000);
+  const std::array<Bytes, 4> nexts{compress(content), legacy_frame(content), skippable_frame(3),
+                                   skippable_frame(0)};
+  for (const Bytes& before : {compress(content), legacy_frame(content), legacy_frame(content) + Bytes(6)})
+    for (const Bytes& next : nexts)
+      for (std::size_t bytes = 1; bytes < 6; ++bytes) {
+        const Bytes data = before + Bytes(next.begin(), next.begin() + bytes);
+        constexpr std::array kCut{Status::kTruncated, Status::kTruncated};
+        // A legacy frame may be empty.
+        if (bytes == 4 && &next == &nexts[1]) continue;
+        EXPECT_EQ(statuses_of(data, content), kCut) << before.size() << ' ' << bytes;
+        MemorySource source(data);
+        EXPECT_EQ(error_of([&] { index_frames(source); })->status(), Status::kTruncated);
+      }
+}
+
+// As the kernel reads an initial RAM disk: archives one behind the other, with zeros between and behind them.
+TEST(Lz4Frame, ZerosBehindLegacyFramesArePadding) {
+  const Bytes content = wordy_bytes(1000), legacy = legacy_frame(content), frame = compress(content);
+  for (const std::size_t zeros : {1, 2, 3, 4, 5, 7, 8, 511, 4096, 10'001}) {
+    constexpr std::array kOk{Status::kOk, Status::kOk},
+        kCorrupt{Status::kCorruptBlock, Status::kCorruptBlock};
+    EXPECT_EQ(statuses_of(legacy + Bytes(zeros), content), kOk) << zeros;
+    const Bytes text = legacy + Bytes(zeros + 3) + bytes_of("text");
+    EXPECT_EQ(statuses_of(text, content), kCorrupt) << zeros;
+    EXPECT_EQ(error_of([&] { restore(text); })->place().byte_offset, legacy.size() + zeros + 3);
+    if (zeros < 4) continue;  // they would be a part of a block's size
+    for (const Bytes& next : {legacy, frame, skippable_frame(5) + frame}) {
+      const Bytes data = legacy + Bytes(zeros) + next;
+      EXPECT_EQ(statuses_of(data, content + content), kOk) << zeros;
+      EXPECT_EQ(statuses_of(data + Bytes(zeros), content + content)[0],
+                next == legacy ? Status::kOk : Status::kTrailingGarbage);
+      MemorySource source(data);
+      const FrameIndex index = index_frames(source);
+      EXPECT_EQ(index.frames[0].bytes, legacy.size());
+      EXPECT_EQ(index.frames[1].at, legacy.size() + zeros);
+      EXPECT_EQ(index.content_bytes(), 2 * content.size());
+    }
+  }
+}
+
 TEST(Lz4Frame, LegacyFramesEndWhereTheyMay) {
   const Bytes content = wordy_bytes(9'000'000);
   const Bytes image = legacy_frame(content);
@@ -367,7 +431,7 @@ TEST(Lz4Frame, EveryHeaderMistakeHasItsStatus) {
   EXPECT_EQ(status_of_restoring(cut_skippable), Status::kTruncated);
   Bytes empty_legacy_block(8);
   store_le32(empty_legacy_block.data(), kLz4LegacyMagic);
-  EXPECT_EQ(status_of_restoring(empty_legacy_block), Status::kCorruptBlock);
+  EXPECT_EQ(status_of_restoring(empty_legacy_block + bytes_of("more")), Status::kCorruptBlock);
 }
 
 TEST(Lz4Frame, ChecksumsAreVerifiedUnlessAskedNotTo) {

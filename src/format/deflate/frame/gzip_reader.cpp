@@ -16,12 +16,17 @@ namespace {
 constexpr std::size_t kFixedPartBytes = kGzipFixedBytes - kIdentifyBytes;
 constexpr std::size_t kExtraSizeBytes = 2;
 
+constexpr std::array kGzipMagic{std::byte{0x1F}, std::byte{0x8B}};
+
 constexpr std::size_t kMostMemberBytes = 65536;
 
 constexpr std::size_t kZerosBytes = 4096;
 
 // Longer names, which no file system has, are skipped.
 constexpr std::size_t kMostNameBytes = 4096;
+
+// At the end of the data these are the first bytes of a member that was cut off.
+bool is_cut_magic(std::span<const std::byte> bytes) { return bytes.size() == 1 && bytes[0] == kGzipMagic[0]; }
 
 bool all_zero(std::span<const std::byte> bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
@@ -30,7 +35,8 @@ bool all_zero(std::span<const std::byte> bytes) {
 }  // namespace
 
 bool is_gzip(std::span<const std::byte> first_bytes) {
-  return first_bytes.size() >= 2 && first_bytes[0] == std::byte{0x1F} && first_bytes[1] == std::byte{0x8B};
+  return first_bytes.size() >= kGzipMagic.size() &&
+         std::equal(kGzipMagic.begin(), kGzipMagic.end(), first_bytes.begin());
 }
 
 GzipReader::Event GzipReader::want(State state, std::size_t bytes, Event event) {
@@ -71,9 +77,10 @@ GzipReader::Event GzipReader::step(std::span<const std::byte> bytes) {
   fail(Status::kInternal, "the reader is in no state");
 }
 
-// Reads what follows a frame, or the beginning of the data.
+// Reads what follows a frame, or the beginning of the data. A last byte of 1f is a member that was cut off, as in
+// gzip.
 GzipReader::Event GzipReader::read_member(std::span<const std::byte> bytes) {
-  if (is_gzip(bytes)) return begin_header(bytes);
+  if (is_gzip(bytes) || (frame_number_ != 0 && is_cut_magic(bytes))) return begin_header(bytes);
   if (frame_number_ == 0) {
     if (bytes.empty()) refuse_data(bytes);
     fail(Status::kUnknownFormat, "the data does not begin with a gzip member");
@@ -82,12 +89,12 @@ GzipReader::Event GzipReader::read_member(std::span<const std::byte> bytes) {
   // Some files are padded with zeros, on tapes and in pages; gzip ignores them.
   held_bytes_ = bytes.size();
   if (all_zero(bytes)) return want(State::kZeros, kZerosBytes, Event::kMore);
-  return want(State::kMember, kIdentifyBytes, Event::kGarbage);
+  return want(State::kMember, kIdentifyBytes, report_garbage(bytes));
 }
 
 GzipReader::Event GzipReader::read_zeros(std::span<const std::byte> bytes) {
   held_bytes_ += bytes.size();
-  if (!all_zero(bytes)) return want(State::kMember, kIdentifyBytes, Event::kGarbage);
+  if (!all_zero(bytes)) return want(State::kMember, kIdentifyBytes, report_garbage(bytes));
   return bytes.size() == kZerosBytes ? Event::kMore : want(State::kMember, kIdentifyBytes, Event::kEnd);
 }
 

@@ -14,7 +14,7 @@ DeflateReader::Event DeflateReader::want(State state, std::size_t bytes, Event e
 }
 
 DeflateReader::Event DeflateReader::step(std::span<const std::byte> bytes) {
-  if (state_ == State::kBehind) return end_frame(bytes.empty() ? Event::kEnd : Event::kGarbage);
+  if (state_ == State::kBehind) return end_frame(bytes.empty() ? Event::kEnd : report_garbage(bytes));
   require_bytes(bytes.size());
   switch (state_) {
     case State::kHeader:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 
 #include "core/bytes.hpp"
@@ -30,6 +31,24 @@ static_assert(block_bytes_of(4) == 64 << 10 && block_bytes_of(7) == 4 << 20);
 
 constexpr std::size_t kMagicBytes = 4;
 constexpr std::size_t kDescriptorBytes = 2;  // FLG and BD, which determine the length of the rest
+
+// Whether a magic number begins with these bytes.
+bool begins_magic(std::span<const std::byte> bytes) {
+  std::array<std::byte, kMagicBytes> padded{};
+  std::copy_n(bytes.begin(), std::min(bytes.size(), kMagicBytes), padded.begin());
+  const std::uint32_t word = load_le32(padded.data());
+  const auto mask =
+      static_cast<std::uint32_t>((std::uint64_t{1} << 8 * std::min(bytes.size(), kMagicBytes)) - 1);
+  const auto agrees = [&](std::uint32_t magic, std::uint32_t bits) {
+    return ((word ^ magic) & mask & bits) == 0;
+  };
+  return agrees(kLz4FrameMagic, ~0u) || agrees(kLz4LegacyMagic, ~0u) || agrees(kSkippableMagic, ~0xFu);
+}
+
+std::size_t leading_zeros(std::span<const std::byte> bytes) {
+  return static_cast<std::size_t>(
+      std::ranges::find_if(bytes, [](std::byte byte) { return byte != std::byte{0}; }) - bytes.begin());
+}
 
 unsigned header_checksum(std::span<const std::byte> descriptor) {
   return (lz4_checksum(descriptor) >> 8) & 0xFF;
@@ -79,27 +98,26 @@ void Lz4FrameParser::leave_block() {
 
 Lz4FrameParser::Event Lz4FrameParser::step(std::span<const std::byte> bytes) {
   if (state_ == State::kMagic) return read_magic(bytes);
-  if (state_ == State::kLegacyBlockSize && bytes.empty())
-    return want(State::kMagic, kMagicBytes, Event::kFrameEnd);
+  if (state_ == State::kLegacyBlockSize) return read_legacy_block_size(bytes);
   if (state_ == State::kBehindLegacyBlocks) return read_behind_legacy_blocks(bytes);
+  if (state_ == State::kPadding) return read_padding(bytes);
+  if (state_ == State::kRestOfMagic) return read_behind_padding(bytes);
   require_bytes(bytes.size());
   switch (state_) {
     case State::kMagic:
+    case State::kLegacyBlockSize:
     case State::kBehindLegacyBlocks:
+    case State::kPadding:
+    case State::kRestOfMagic:
       break;
-    case State::kNextMagicKnown: {
-      std::array<std::byte, kMagicBytes> magic;
-      store_le32(magic.data(), next_magic_);
-      return read_magic(magic);
-    }
+    case State::kNextMagicKnown:
+      return read_magic(word_);
     case State::kDescriptor:
       return read_descriptor(bytes);
     case State::kRestOfHeader:
       return read_rest_of_header(bytes);
     case State::kBlockSize:
       return read_block_size(bytes);
-    case State::kLegacyBlockSize:
-      return read_legacy_block_size(bytes);
     case State::kBlockData:
       take_behind_data(bytes.subspan(block_.data_bytes));
       position_ += bytes.size();
@@ -124,9 +142,12 @@ Lz4FrameParser::Event Lz4FrameParser::read_magic(std::span<const std::byte> byte
   }
   if (bytes.size() < kMagicBytes || !is_frame_magic(load_le32(bytes.data()))) {
     if (frame_number_ == 0) refuse_data(bytes);
-    return want(State::kMagic, kMagicBytes, Event::kGarbage);
+    wanted_bytes_ = kMagicBytes;
+    if (begins_magic(bytes)) require_bytes(bytes.size());
+    return want(State::kMagic, kMagicBytes, report_garbage(bytes));
   }
   position_ += kMagicBytes;
+  held_bytes_ = 0;
   return begin_frame(load_le32(bytes.data()));
 }
 
@@ -212,22 +233,53 @@ Lz4FrameParser::Event Lz4FrameParser::read_block_size(std::span<const std::byte>
   return announce_block(data_bytes, word & kStoredBlockBit);
 }
 
-// A legacy frame has no end mark. It ends with the stream, or at the magic number of the next frame, which
-// cannot be the size of a block. Any other word that cannot be a size is damage, unless it ends the stream:
-// images of Linux end with the size of their content.
+// A legacy frame has no end mark. It ends with the data, at the magic number of the next frame, which cannot be the
+// size of a block, or at zeros, since no block is empty. Any other word that cannot be a size is damage, unless it
+// ends the data: images of Linux end with the size of their content.
 Lz4FrameParser::Event Lz4FrameParser::read_legacy_block_size(std::span<const std::byte> bytes) {
+  if (leading_zeros(bytes) == bytes.size()) {
+    held_bytes_ = bytes.size();
+    return want(State::kPadding, kMagicBytes, Event::kFrameEnd);
+  }
+  require_bytes(bytes.size());
   const std::uint32_t word = load_le32(bytes.data());
-  next_magic_ = word;
+  if (word <= kMaxLegacyBlockDataBytes) return announce_block(word, false);
+  word_.assign(bytes.begin(), bytes.end());
+  held_bytes_ = word_.size();
   if (is_frame_magic(word)) return want(State::kNextMagicKnown, 0, Event::kFrameEnd);
-  if (word > kMaxLegacyBlockDataBytes) return want(State::kBehindLegacyBlocks, 1, Event::kMore);
-  if (word == 0) fail(Status::kCorruptBlock, fmt::format("block {} has no bytes", block_.number + 1));
-  return announce_block(word, false);
+  return want(State::kBehindLegacyBlocks, 1, Event::kMore);
 }
 
 Lz4FrameParser::Event Lz4FrameParser::read_behind_legacy_blocks(std::span<const std::byte> bytes) {
   if (bytes.empty()) return want(State::kNextMagicKnown, 0, Event::kFrameEnd);
-  fail(Status::kCorruptBlock, fmt::format("block {} has {} bytes, a block of this frame has at most {}",
-                                          block_.number + 1, next_magic_, kMaxLegacyBlockDataBytes));
+  fail(Status::kCorruptBlock,
+       fmt::format("block {} has {} bytes, a block of this frame has at most {}", block_.number + 1,
+                   load_le32(word_.data()), kMaxLegacyBlockDataBytes));
+}
+
+// Linux skips any number of zeros between the archives of an initial RAM disk. They are read a word at a time, so
+// that nothing of the next frame is taken.
+Lz4FrameParser::Event Lz4FrameParser::read_padding(std::span<const std::byte> bytes) {
+  held_bytes_ += bytes.size();
+  const std::size_t zeros = leading_zeros(bytes);
+  if (zeros == bytes.size()) return bytes.empty() ? Event::kEnd : Event::kMore;
+  word_.assign(bytes.begin() + static_cast<std::ptrdiff_t>(zeros), bytes.end());
+  if (zeros == 0 || bytes.size() < kMagicBytes) return read_behind_padding({});
+  return want(State::kRestOfMagic, zeros, Event::kMore);
+}
+
+// Zeros may also be what an accident left of the blocks, so behind them only a frame will do.
+Lz4FrameParser::Event Lz4FrameParser::read_behind_padding(std::span<const std::byte> rest_of_magic) {
+  held_bytes_ += rest_of_magic.size();
+  word_.insert(word_.end(), rest_of_magic.begin(), rest_of_magic.end());
+  position_ += held_bytes_ - word_.size();
+  held_bytes_ = word_.size();
+  wanted_bytes_ = kMagicBytes;
+  if (begins_magic(word_)) require_bytes(word_.size());
+  if (word_.size() < kMagicBytes || !is_frame_magic(load_le32(word_.data())))
+    fail(Status::kCorruptBlock,
+         fmt::format("zeros follow block {}, and then something that is not a frame", block_.number));
+  return read_magic(word_);
 }
 
 }  // namespace hemstitch

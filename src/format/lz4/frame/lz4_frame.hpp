@@ -56,6 +56,8 @@ class Lz4FrameParser : public FrameReader {
     kSkippableSize,
     kLegacyBlockSize,
     kBehindLegacyBlocks,
+    kPadding,      // zeros behind a legacy frame, or what ends them
+    kRestOfMagic,  // behind zeros
     kNextMagicKnown
   };
 
@@ -66,6 +68,8 @@ class Lz4FrameParser : public FrameReader {
   Event read_block_size(std::span<const std::byte> bytes);
   Event read_legacy_block_size(std::span<const std::byte> bytes);
   Event read_behind_legacy_blocks(std::span<const std::byte> bytes);
+  Event read_padding(std::span<const std::byte> bytes);
+  Event read_behind_padding(std::span<const std::byte> rest_of_magic);
   Event announce_block(std::uint32_t data_bytes, bool stored);
   Event want(State state, std::size_t bytes, Event event);
   void take_behind_data(std::span<const std::byte> behind) override;
@@ -73,7 +77,7 @@ class Lz4FrameParser : public FrameReader {
 
   bool verify_header_checksum_;
   State state_ = State::kMagic;
-  std::uint32_t next_magic_ = 0;  // in states kBehindLegacyBlocks and kNextMagicKnown
+  std::vector<std::byte> word_;  // behind a legacy frame: the last of the held_bytes(), four at most
   std::vector<std::byte> descriptor_;
 };
 
