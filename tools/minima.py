@@ -1,124 +1,127 @@
-"""The gate for figures: what was promised (bench/minima.json) against the newest recorded runs, and what fell.
+"""The gate for figures: what was promised (bench/minima.json) against the newest recorded runs.
 
-A minimum names a run without its date ("nvidia-h200-device-parse"), the fields that choose its rows, the figure, and the
-least or the most that it may be. It holds for every row that is chosen, and at least one must be. `promised` says where the
-promise was made, so that one knows whom to ask before lowering it.
+A promise names a run without its date ("nvidia-h200-device-parse"), the fields that choose its rows, the figure, and the least or the most that
+it may be. It holds for every row that is chosen, and at least one must be. `promised` says it in words, in which the bound stands, so that
+nobody lowers one without the other. With `over`, {"run": another or none, "rows": fields}, the figure is divided by that of the other rows, each
+by the one of the same file.
 
-A figure is a field of a row ("gbps", "milliseconds", ...) or "times": how much faster than the peer of the same run.
+A promise that is not kept stays, with `missed`: {"reached": the figure, as text, "explained": where}. One of which nothing is recorded stays too, with
+`unrecorded`: what is known instead. Both are told in docs/performance.md. Once one is kept, or recorded, the word must go.
 """
 
 import json
-import subprocess
+import re
 
-from recorded_run import RESULTS, ROOT
+from recorded_run import ROOT
+from row import figure, is_about, newest_of_each, words_of
 
 MINIMA = ROOT / "bench" / "minima.json"
-FALL = 0.05
-# What a row was measured to be; all its other fields say what was done, and make the row's identity.
-MEASURED = {"gbps", "effective_gbps", "peer_gbps", "gitems", "ratio", "peer_ratio", "compressed_bytes",
-            "peer_compressed_bytes", "seconds", "milliseconds", "microseconds", "ms", "microseconds_launched_alone",
-            "peer_microseconds", "write_seconds", "start_seconds", "seconds_with_transfers", "first_call_ms", "fastest_ms",
-            "warm_ms", "least_factor", "of_better", "worst_file", "rounds", "verified", "cost", "c9", "peak_bytes", "clock", "peer", "lines",
-            "matches", "scratch_bytes_per_byte", "share_of_match_time", "cpu_seconds_per_gb", "links_forward", "links_not_exact"}
-TIMES = ("microseconds", "milliseconds", "ms", "seconds")
-
-
-def series(name):
-    """What a run is one of, without its date: 2026-11-21-nvidia-h200-device-parse.json -> nvidia-h200-device-parse"""
-    return name[len("2026-11-21-"):-len(".json")]
-
-
-def newest_of_each(runs):
-    newest = {}
-    for name, run in runs.items():
-        key = series(name)
-        if key not in newest or run["date"] > newest[key]["date"]:
-            newest[key] = run
-    return newest
-
-
-def figure(row, name):
-    if name != "times":
-        return row.get(name)
-    if "peer_gbps" in row:
-        return row["gbps"] / row["peer_gbps"]
-    return row["peer_microseconds"] / row["microseconds"] if "peer_microseconds" in row else None
+STATED = re.compile(r"(\d[\d,]*(?:\.\d+)?)\s*(%|ms\b|microseconds|MB\b|times the time)?")
+UNITS = {"%": 0.01, "ms": 1e-3, "MB": 1e6}
 
 
 def selector_text(minimum):
-    return f"{minimum['run']}: " + ", ".join(f"{key} {value}" for key, value in minimum["rows"].items())
+    over = minimum.get("over")
+    against = f" over {over.get('run', 'the run')}: {words_of(over['rows'])}" if over else ""
+    return f"{minimum['run']}: {words_of(minimum['rows'])}{against}"
 
 
-def broken_minima(minima, runs):
-    """A line for each minimum that the newest runs do not meet."""
-    newest, broken = newest_of_each(runs), []
-    for minimum in minima:
-        rows = [row for row in newest.get(minimum["run"], {"rows": []})["rows"]
-                if all(row.get(key) == value for key, value in minimum["rows"].items())]
-        if not rows:
-            broken.append(f"{selector_text(minimum)}: no such row is recorded")
-        for row in rows:
-            value, name = figure(row, minimum["figure"]), minimum["figure"]
-            least, most = minimum.get("at_least"), minimum.get("at_most")
-            if value is None or (least is not None and value < least) or (most is not None and value > most):
-                asked = f"at least {least}" if least is not None else f"at most {most}"
-                seen = "missing" if value is None else f"{value:.4g}"
-                broken.append(f"{selector_text(minimum)}: {name} is {seen}, promised is {asked} ({minimum['promised']})")
-    return broken
+def rows_of(minimum, newest):
+    """The promised rows, and those that they are divided by."""
+    def chosen(run, about):
+        return [row for row in newest[run][1]["rows"] if is_about(row, about)] if run in newest else []
+    over = minimum.get("over")
+    return chosen(minimum["run"], minimum["rows"]), chosen(over.get("run", minimum["run"]), over["rows"]) if over else []
 
 
-def git(*arguments):
-    done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
-    return done.stdout if done.returncode == 0 else ""
+def values(minimum, newest):
+    """The figure of each row that is promised."""
+    rows, others = rows_of(minimum, newest)
+    found = []
+    for row in rows:
+        value = figure(row, minimum["figure"])
+        if "over" in minimum:
+            by = [figure(one, minimum["figure"]) for one in others if one.get("file") == row.get("file")]
+            value = value / max(by) if value is not None and by and max(by) else None
+        found.append(value)
+    return found
 
 
-def run_before(key, date):
-    """The newest run of the series that is older than `date`, from the folder or from what it held before."""
-    blobs = dict.fromkeys(line.split()[3] for line in
-                          git("log", "--format=", "--raw", "--no-abbrev", "-8", "--", f"{RESULTS}/*-{key}.json").splitlines())
-    runs = [json.loads(text) for blob in blobs if (text := git("cat-file", "blob", blob))]
-    return max((run for run in runs if run["date"] < date), key=lambda run: run["date"], default=None)
+def keeps(minimum, value):
+    return value is not None and value >= minimum.get("at_least", value) and value <= minimum.get("at_most", value)
 
 
-def identity(row):
-    return tuple(sorted((key, json.dumps(value)) for key, value in row.items() if key not in MEASURED))
+def worst(minimum, found):
+    """The figure that is furthest from its bound."""
+    return min(found) if "at_least" in minimum else max(found)
 
 
-def speed(row):
-    """What is more where it is better: GB/s, or one over the time."""
-    if row.get("gbps"):
-        return row["gbps"]
-    return next((1 / row[key] for key in TIMES if row.get(key)), None)
+def stated_bounds(words):
+    """What a bound may be by its words: "450 GB/s", "20 ms" of seconds, "85 % of", "100 MB", "1.3 times the time of"."""
+    found = []
+    for number, unit in STATED.findall(words):
+        value = float(number.replace(",", ""))
+        found += [value, value * UNITS.get(unit, 1)]
+        if unit == "times the time" and value:
+            found.append(1 / value)
+    return found
 
 
-def best_speeds(run):
-    """{a row's identity: (the best that was measured, the row)}; a test's time is no figure."""
-    best = {}
-    for row in run["rows"]:
-        if "name" not in row and (value := speed(row)) and value > best.get(identity(row), (0, None))[0]:
-            best[identity(row)] = value, row
-    return best
-
-
-def falls(now, before):
-    """A line for each row that is over 5 % slower than the row of the same identity before it."""
-    old, lines = best_speeds(before), []
-    for key, (value, row) in best_speeds(now).items():
-        if key in old and value < (1 - FALL) * old[key][0]:
-            said = ", ".join(str(row[field]) for field in ("what", "backend", "level", "finder", "parse", "file") if field in row)
-            sizes = ", ".join(f"{field} {row[field]}" for field in ("block_bytes", "items", "bytes", "span") if field in row)
-            lines.append(f"{said} ({sizes}): {100 * (value / old[key][0] - 1):.0f}% since {before['date'][:10]}, "
-                         f"commit {before['commit']}")
-    return lines
-
-
-def all_falls(runs):
+def promise_faults(minimum, found):
+    """What is wrong with one promise; `found` are its figures."""
+    where, name = selector_text(minimum), minimum["figure"]
+    bound = minimum.get("at_least", minimum.get("at_most"))
+    if not any(abs(one - bound) <= 1e-3 * bound for one in stated_bounds(minimum["promised"])):
+        return [f"{where}: the bound {bound:g} is not what was promised: {minimum['promised']}"]
+    if "unrecorded" in minimum:
+        return [f"{where}: {name} is recorded now; drop 'unrecorded'"] if found else []
+    if not found:
+        return [f"{where}: no such row is recorded"]
+    asked = f"at {'least' if 'at_least' in minimum else 'most'} {bound:g}"
+    if any(value is None for value in found):
+        return [f"{where}: {name} is missing, promised is {asked} ({minimum['promised']})"]
+    value = worst(minimum, found)
+    missed = minimum.get("missed")
+    if missed is None:
+        return [] if keeps(minimum, value) else [f"{where}: {name} is {value:.4g}, promised is {asked} ({minimum['promised']})"]
+    if keeps(minimum, value):
+        return [f"{where}: {name} is {value:.4g}, as promised; drop 'missed'"]
     lines = []
-    for key, run in sorted(newest_of_each(runs).items()):
-        before = run_before(key, run["date"])
-        if before and before["device"] == run["device"]:
-            lines += [f"{key}: {line}" for line in falls(run, before)]
+    if not is_shown(missed["reached"], value):
+        lines.append(f"{where}: {name} is {value:.4g}, not {missed['reached']} as 'missed' says")
+    if not (ROOT / missed["explained"].split("#")[0]).is_file():
+        lines.append(f"{where}: there is no {missed['explained']} to explain what was missed")
     return lines
+
+
+def is_shown(text, value):
+    """Whether a text is the value, rounded to its digits."""
+    text = text.replace(",", "")
+    digits = len(text.split(".")[1]) if "." in text else 0
+    return abs(float(text) - value) <= 0.5000001 * 10 ** -digits
+
+
+def broken_minima(minima, runs, renamed=None):
+    """A line for each promise that the newest runs do not keep, and does not say so, or that says so and is kept."""
+    newest = newest_of_each(runs, renamed)
+    lines = []
+    for minimum in minima:
+        old = [name for name in (minimum["run"], minimum.get("over", {}).get("run")) if name in (renamed or {})]
+        lines += [f"{selector_text(minimum)}: the series {name} is {renamed[name]} now" for name in old]
+        if not old:
+            lines += promise_faults(minimum, values(minimum, newest))
+    return lines
+
+
+def uses(minima, runs, renamed):
+    """[(who, name of the run, its rows)] of all promises"""
+    newest, found = newest_of_each(runs, renamed), []
+    for minimum in minima:
+        rows, others = rows_of(minimum, newest)
+        for run, of in ((minimum["run"], rows), (minimum.get("over", {}).get("run", minimum["run"]), others)):
+            if of:
+                found.append(("bench/minima.json", newest[run][0], of))
+    return found
 
 
 def read_minima():

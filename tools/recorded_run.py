@@ -32,6 +32,11 @@ def kernels_hash():
     return subprocess.run([ROOT / "tools" / "kernels-hash"], check=True, capture_output=True, text=True).stdout.strip()
 
 
+def code_hashes():
+    """The hash of each area of the code (bench/sources.json)."""
+    return json.loads(subprocess.run([ROOT / "tools" / "code-hash"], check=True, capture_output=True, text=True).stdout)
+
+
 def cpu_name():
     """The processor's model and how many of its cores can be used here."""
     model = platform.processor() or platform.machine()
@@ -52,22 +57,32 @@ def file_entry(path):
 
 
 def built_here():
-    return {"commit": commit(), "kernels": kernels_hash()}
+    return {"commit": commit(), "kernels": kernels_hash(), "code": code_hashes()}
 
 
 def record(what, device, command, files, rows, target=None, folder=RESULTS, built=None):
     """Writes <date>-<device>-<what>.json into a folder, or the file `target`, and returns its path.
 
-    `built` says what was measured, {"commit", "kernels"} and what else should be told, where that is not this checkout.
+    `built` says what was measured, {"commit", "kernels", "code"} and what else should be told, where that is not this checkout.
     """
     now = datetime.datetime.now(datetime.timezone.utc)
     run = {"schema": SCHEMA, "date": now.strftime("%Y-%m-%dT%H:%M:%SZ"), "device": device, "command": command,
            **(built or built_here()), "files": files, "rows": rows}
     slug = re.sub(r"[^a-z0-9]+", "-", device.lower()).strip("-")
     path = Path(target) if target else Path(folder) / f"{now:%Y-%m-%d}-{slug}-{what}.json"
-    lines = json.dumps({key: value for key, value in run.items() if key not in ("files", "rows")}, indent=1)[:-2]
-    for key in ("files", "rows"):
-        lines += f',\n "{key}": [\n' + ",\n".join("  " + json.dumps(entry) for entry in run[key]) + "\n ]"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(lines + "\n}\n")
+    write(run, path)
     return path
+
+
+def write(run, path):
+    """The run in a file: a line for each of its entries."""
+    lines = []
+    for key, value in run.items():
+        if isinstance(value, list):
+            lines.append(f' "{key}": [\n' + ",\n".join("  " + json.dumps(entry, ensure_ascii=False) for entry in value) + "\n ]")
+        elif isinstance(value, dict):
+            lines.append(f' "{key}": {{\n' + ",\n".join(f"  {json.dumps(name)}: {json.dumps(entry)}" for name, entry in value.items()) + "\n }")
+        else:
+            lines.append(f' "{key}": {json.dumps(value, ensure_ascii=False)}')
+    Path(path).write_text("{\n" + ",\n".join(lines) + "\n}\n")
