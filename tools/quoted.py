@@ -8,10 +8,13 @@ A comment in a page binds the figures of its paragraph, or of the table or parag
   40.1 100*(cost/optimum_4k.cost-1) file=alice29.txt -->
 
 Each line is a figure as it stands in the text, what it is (a field of the row, "times" the peer, or a sum of these), and the fields that choose the
-one row. `over` divides by the row that has other values in the fields behind it. A name with its date is that run, not the newest.
+one row; `part["name"].part` is a part of a field. `over` divides by the row that has other values in the fields behind it (an empty value: not
+that field), unless the figure speaks of `other.field`. A name with its date is that run, not the newest: it tells what was measured then, with the code of
+then.
 
 Every paragraph and table with a speed or a time must have such a comment, be made by tools/results, or say "not recorded" and how it was measured.
-A page of docs/decisions may say that once, in a paragraph that begins with "Figures here that name no record".
+A page of docs/decisions may say that once, in a paragraph that begins with "Figures here that name no record". The comment "not measured" is
+for times that the code sets, or that others state. docs/man has none but such.
 """
 
 import ast
@@ -21,14 +24,16 @@ import shlex
 
 from minima import is_shown
 from recorded_run import ROOT
-from row import figure, newest_of_each
+from row import figure, identity, newest_of_each
 
 COMMENT = re.compile(r"<!-- recorded: (.*?)-->", re.DOTALL)
 MADE = re.compile(r"<!-- (\S+): written by tools/results -->.*?<!-- end of \1 -->", re.DOTALL)
 FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
-SPEED = re.compile(r"\b[GTM]B/s|\d ?(?:us|µs|ms|microseconds|milliseconds)\b")
-SAYS_SO = "not recorded"
-SAYS_FOR_PAGE = re.compile(r"^Figures here that name no record\b.*" + SAYS_SO, re.DOTALL | re.MULTILINE)
+SPEED = re.compile(r"\d ?(?:[GTM]B/s|us\b|µs|ms\b|microseconds|milliseconds)|^\|.*(?:[GTM]B/s|\bms\b|microseconds)", re.MULTILINE)
+UNIT = re.compile(r"[GTM]B/s|\bms\b|milliseconds|microseconds")
+TABLE = re.compile(r"^\|.*\d\.\d", re.MULTILINE)
+SAYS_SO = ("not recorded", "<!-- not measured -->")
+SAYS_FOR_PAGE = re.compile(r"^Figures here that name no record\b[^\n]*\n?[^\n]*not recorded", re.MULTILINE)
 OPERATIONS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv}
 
 
@@ -37,20 +42,22 @@ class Wrong(Exception):
 
 
 def pages():
-    return [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    return [ROOT / "README.md", ROOT / "SECURITY.md", *(page for page in sorted((ROOT / "docs").rglob("*.md")) if page.parent.name != "man")]
 
 
-def computed(words, row):
-    """The value of a figure's words for a row."""
+def computed(words, row, other=None):
+    """The value of a figure's words for a row, beside another row if they speak of it."""
     def value(node):
         if isinstance(node, ast.BinOp) and type(node.op) in OPERATIONS:
             return OPERATIONS[type(node.op)](value(node.left), value(node.right))
         if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
             return node.value
         if isinstance(node, ast.Name):
-            found = figure(row, node.id)
+            found = other if node.id == "other" else figure(row, node.id)
         elif isinstance(node, ast.Attribute):
             found = value(node.value).get(node.attr)
+        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            found = value(node.value).get(node.slice.value)
         else:
             raise Wrong(f"'{words}' is no figure")
         if found is None:
@@ -71,9 +78,9 @@ def fields(words):
 
 def the_row(run, about):
     rows = [row for row in run["rows"] if all(name in row and str(row[name]) == value for name, value in about.items())]
-    if len(rows) != 1:
+    if len({identity(row) for row in rows}) != 1:
         raise Wrong(f"{len(rows)} rows have {', '.join(f'{name} {value}' for name, value in about.items())}")
-    return rows[0]
+    return max(rows, key=lambda row: row.get("gbps", 0))  # of several measurements the best
 
 
 def read_line(line, run):
@@ -82,11 +89,11 @@ def read_line(line, run):
     place = words.index("over") if "over" in words else len(words)
     about = fields(words[:place])
     row = the_row(run, about)
-    value, rows = computed(what, row), [row]
     if place < len(words):
-        other = the_row(run, {**about, **fields(words[place + 1:])})
-        value, rows = value / computed(what, other), [row, other]
-    return shown, value, rows
+        other = the_row(run, {name: value for name, value in {**about, **fields(words[place + 1:])}.items() if value})
+        value = computed(what, row, other) if "other." in what else computed(what, row) / computed(what, other)
+        return shown, value, [row, other]
+    return shown, computed(what, row), [row]
 
 
 def stands_in(shown, text):
@@ -108,7 +115,9 @@ def read_page(name, text, newest, runs):
         words = COMMENT.sub("", block)
         below = parts[place + 1] if place + 1 < len(parts) else ""
         has_record = COMMENT.search(block) or (COMMENT.match(below) and not COMMENT.sub("", below).strip())
-        if SPEED.search(words) and not has_record and SAYS_SO not in words and not for_page:
+        has_figures = SPEED.search(words) or TABLE.search(words) and UNIT.search(above)
+        said = words + (above if TABLE.search(words) else "")
+        if has_figures and not has_record and not any(one in said for one in SAYS_SO) and not for_page:
             faults.append(f"{name}: a figure names no record: {' '.join(words.split())[:90]}...")
         about = words if words.strip() else above
         for comment in COMMENT.findall(block):
@@ -123,7 +132,8 @@ def read_page(name, text, newest, runs):
                 except Wrong as wrong:
                     faults.append(f"{name}: {line}: {wrong}, in {file}")
                     continue
-                used.append((name, file, rows))
+                if head in newest:
+                    used.append((name, file, rows))
                 if not is_shown(shown, value):
                     faults.append(f"{name}: {shown} is {value:.5g} in {file}: {line}")
                 if not stands_in(shown, about):
