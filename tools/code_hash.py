@@ -14,7 +14,9 @@ import subprocess
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+import recorded_run
+from recorded_run import ROOT
+
 SOURCES = ROOT / "bench" / "sources.json"
 TOPS = ("src", "cli", "bindings", "nbdkit")
 HASH_DIGITS = 16
@@ -33,7 +35,7 @@ def without_comments(path, text):
 
 def without_layout(path, text):
     """Without blank lines; without any white space where it means nothing, so that no formatter changes a hash."""
-    return re.sub(r"[ \t]*\n([ \t]*\n)*", "\n", text) if path.endswith(HASH_LANGUAGES) else re.sub(r"[ \t\r\n]+", "", text)
+    return re.sub(r"[ \t]*\n([ \t]*\n)*", "\n", text).strip("\n") if path.endswith(HASH_LANGUAGES) else re.sub(r"[ \t\r\n]+", "", text)
 
 
 def digest(text):
@@ -114,14 +116,8 @@ class CommitTree(Tree):
         if listed.returncode != 0:
             raise KeyError(commit)
         entries = [line.split("\t") for line in listed.stdout.decode().split("\0") if line]
-        blobs = [entry.split()[2] for entry, _ in entries]
-        sent = subprocess.run(["git", "cat-file", "--batch"], cwd=root, input="\n".join(blobs).encode(), capture_output=True, check=True).stdout
-        self.texts, place = {}, 0
-        for _, path in entries:
-            end = sent.index(b"\n", place)
-            size = int(sent[place:end].split()[2])
-            self.texts[path] = sent[end + 1:end + 1 + size].decode(errors="replace")
-            place = end + 1 + size + 1
+        texts = recorded_run.git_blobs([entry.split()[2] for entry, _ in entries], root)
+        self.texts = {path: text.decode(errors="replace") for (_, path), text in zip(entries, texts)}
 
     @cached_property
     def paths(self):
@@ -137,10 +133,13 @@ class Sources:
     def __init__(self, path=SOURCES):
         told = json.loads(Path(path).read_text())
         self.areas, self.rows, self.renamed = told["areas"], told["rows"], told["renamed"]
+        self.by_series = {}
 
     def areas_of(self, series, row):
         """The areas that a row of a series measures: none for a row of others' programs; None if no entry is about it."""
-        entries = [entry for entry in self.rows if fnmatch.fnmatchcase(series, entry["run"]) and
+        if series not in self.by_series:
+            self.by_series[series] = [entry for entry in self.rows if fnmatch.fnmatchcase(series, entry["run"])]
+        entries = [entry for entry in self.by_series[series] if
                    all(row.get(key) in (value if isinstance(value, list) else [value]) for key, value in entry.get("rows", {}).items())]
         return sorted({area for entry in entries for area in entry["areas"]}) if entries else None
 

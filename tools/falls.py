@@ -6,9 +6,10 @@ code lie apart. A run says under "slower" why rows of it fell: [{"rows": what th
 
 import json
 import subprocess
+from functools import lru_cache
 
-from recorded_run import RESULTS, ROOT
-from row import LESS, MORE, identity, is_about, newest_of_each, words_of, words_of_row
+from recorded_run import RESULTS, ROOT, git_blobs
+from row import LESS, MORE, identity, is_about, newest_of_each, series, words_of, words_of_row
 
 FALL = 0.05
 RUNS_BEFORE = 8  # of a series, in what the folder held before
@@ -20,16 +21,33 @@ def git(*arguments):
     return done.stdout if done.returncode == 0 else ""
 
 
+def has_history():
+    """Whether all that the folder held before can be seen: not without a clone, or in a shallow one."""
+    return git("rev-parse", "--is-shallow-repository").strip() == "false"
+
+
+@lru_cache(maxsize=None)
+def history():
+    """{a series: its runs in what the folder held before}"""
+    wanted = {}
+    for line in git("log", "--format=", "--raw", "--no-abbrev", "--", str(RESULTS)).splitlines():
+        what, _, path = line.partition("\t")
+        name, blob = path.rsplit("/", 1)[-1], what.split()[3]
+        if name.endswith(".json") and blob.strip("0"):
+            of_series = wanted.setdefault(series(name), {})
+            if len(of_series) < RUNS_BEFORE:
+                of_series[blob] = None
+    names = [blob for of_series in wanted.values() for blob in of_series]
+    blobs = dict(zip(names, git_blobs(names))) if names else {}
+    return {key: [json.loads(blobs[blob]) for blob in of_series] for key, of_series in wanted.items()}
+
+
 def runs_before(key, date, renamed, runs):
     """The runs of the series, of its old names too, that are older than `date`: from the folder, and from what it held before. Newest first."""
     names = [key, *(old for old, new in renamed.items() if new == key)]
-    found = {run["date"]: run for name, run in runs.items() if name[len("2026-11-21-"):-len(".json")] in names}
-    blobs = dict.fromkeys(line.split()[3] for name in names for line in
-                          git("log", "--format=", "--raw", "--no-abbrev", f"-{RUNS_BEFORE}", "--", f"{RESULTS}/*-{name}.json").splitlines())
-    for blob in blobs:
-        if text := git("cat-file", "blob", blob):
-            run = json.loads(text)
-            found.setdefault(run["date"], run)
+    found = {run["date"]: run for name, run in runs.items() if series(name) in names}
+    for run in (run for name in names for run in history().get(name, [])):
+        found.setdefault(run["date"], run)
     return [run for when, run in sorted(found.items(), reverse=True) if when < date]
 
 
@@ -90,7 +108,7 @@ def falls(now, before, is_ours=lambda row: True):
 
 def all_falls(runs, sources):
     """(lines for falls that the newer run does not explain, lines for those that it does, lines for explanations of nothing)"""
-    open_lines, told_lines, idle_lines = [], [], []
+    open_lines, told_lines, idle_lines, judge_idle = [], [], [], has_history()
     for key, (name, run) in sorted(newest_of_each(runs, sources.renamed).items()):
         fallen = falls(run, runs_before(key, run["date"], sources.renamed, runs), lambda row: sources.areas_of(key, row))
         told = run.get("slower", [])
@@ -103,5 +121,5 @@ def all_falls(runs, sources):
             else:
                 open_lines.append(line)
         idle_lines += [f"{name} explains why rows with {words_of(entry['rows'])} are slower, but none is" for entry in told
-                       if not any(is_about(row, entry["rows"]) for row, *_ in fallen)]
+                       if judge_idle and not any(is_about(row, entry["rows"]) for row, *_ in fallen)]
     return open_lines, told_lines, idle_lines
