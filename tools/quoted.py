@@ -28,7 +28,7 @@ from row import figure, identity, newest_of_each
 
 COMMENT = re.compile(r"<!-- recorded: (.*?)-->", re.DOTALL)
 MADE = re.compile(r"<!-- (\S+): written by tools/results -->.*?<!-- end of \1 -->", re.DOTALL)
-FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(r"^[ \t]*```.*?^[ \t]*```$", re.DOTALL | re.MULTILINE)
 SPEED = re.compile(r"\d ?(?:[GTM]B/s|us\b|µs|ms\b|microseconds|milliseconds)|^\|.*(?:[GTM]B/s|\bms\b|microseconds)", re.MULTILINE)
 UNIT = re.compile(r"[GTM]B/s|\bms\b|milliseconds|microseconds")
 TABLE = re.compile(r"^\|.*\d\.\d", re.MULTILINE)
