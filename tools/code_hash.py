@@ -80,6 +80,10 @@ class Tree:
             self.codes[path] = digest(without_layout(path, code)), [name for name in names if name in self.paths]
         return self.codes[path]
 
+    def lines(self, path):
+        """Those of code, without layout, one by one."""
+        return [without_layout(path, line) for line in without_comments(path, self.read(path)).splitlines() if line.strip()]
+
     def files_of(self, patterns):
         found, left = set(), chosen(self.paths, patterns)
         while left:

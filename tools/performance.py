@@ -27,8 +27,13 @@ def markdown_table(head, rows):
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
+def commit_text(run):
+    """What was measured; that it has changed since, where bench/stale.json says so."""
+    return f"commit {run['commit']}" + (", changed since" if run.get("changed_since") else "")
+
+
 def source_text(names, runs):
-    told = [f"`{name}` ({runs[name]['device']}, commit {runs[name]['commit']})" for name in sorted(names, reverse=True)]
+    told = [f"`{name}` ({runs[name]['device']}, {commit_text(runs[name])})" for name in sorted(names, reverse=True)]
     return f"From {'; '.join(told)}."
 
 

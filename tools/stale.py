@@ -4,10 +4,12 @@ A row is of this code if each of its areas (bench/sources.json) has the hash tha
 carried on. bench/stale.json lists, by areas and runs, what is used although it is not: with the reason, and the date on which that was said.
 """
 
+import difflib
 import json
 import re
+from pathlib import Path
 
-from code_hash import SOURCES, Sources, Tree
+from code_hash import SOURCES, CommitTree, Sources, Tree
 from recorded_run import ROOT
 from row import LESS, MORE, identity, series, words_of_row
 
@@ -57,15 +59,52 @@ def read_stale():
     return json.loads(STALE.read_text())["stale"]
 
 
-def stale_uses(uses, runs, code, listed):
-    """A line for each used row of other code that is not listed, and for each listed one that need not be.
-
-    `uses` is [(who, name of the run, rows or None for all)].
-    """
-    found, lines = {}, []
+def used_stale(uses, runs, code):
+    """{(name of a run, area): who uses it} of what is of other code; `uses` is [(who, name of the run, rows or None for all)]."""
+    found = {}
     for who, name, rows in uses:
         for area in code.stale_areas(name, runs[name], rows):
             found.setdefault((name, area), []).append(who)
+    return found
+
+
+def change(area, before, code):
+    """What differs in an area between a tree and this one, in words."""
+    old, new = (set(tree.files_of(code.sources.areas[area])) for tree in (before, code.tree))
+    if len(new - old) > len(new) / 2:
+        return f"{area}: the sources were sorted into other folders, and changed"
+    changed = {path: changed_lines(before.lines(path), code.tree.lines(path)) for path in old & new if before.code(path)[0] != code.tree.code(path)[0]}
+    most = sorted(changed, key=lambda path: (-changed[path], path))
+    words = []
+    if changed:
+        more = f" and {len(most) - 2} more" if len(most) > 2 else ""
+        words.append(f"{sum(changed.values())} lines of {', '.join(Path(path).name for path in most[:2])}{more}")
+    words += [f"{len(files)} {what}" for files, what in ((new - old, "new files"), (old - new, "files gone")) if files]
+    return f"{area}: {', '.join(words)}"
+
+
+def changed_lines(old, new):
+    return sum(line[:1] in "+-" and line[:3] not in ("+++", "---") for line in difflib.unified_diff(old, new, lineterm="", n=0))
+
+
+def entries(uses, runs, code, listed, date):
+    """Entries for bench/stale.json of what is used of other code and not in it, with what has changed; a person adds why that may be."""
+    excused = {(name, area) for entry in listed for name in entry["runs"] for area in entry["areas"]}
+    areas = {}
+    for name, area in sorted(set(used_stale(uses, runs, code)) - excused):
+        areas.setdefault(name, []).append(area)
+    found = []
+    for name, of_run in areas.items():
+        commit = runs[name]["commit"]
+        before = CommitTree(commit)
+        reason = f"changed since commit {commit}: {'; '.join(change(area, before, code) for area in of_run)}"
+        found.append({"runs": [name], "areas": of_run, "reason": reason, "date": date})
+    return found
+
+
+def stale_uses(uses, runs, code, listed):
+    """A line for each used row of other code that is not listed, and for each listed one that need not be."""
+    found, lines = used_stale(uses, runs, code), []
     excused = set()
     for entry in listed:
         if not entry.get("reason") or not re.fullmatch(r"\d{4}-\d\d-\d\d", entry.get("date", "")):
