@@ -406,6 +406,7 @@ class Check(unittest.TestCase):
         self.assertRegex(mine["reason"], r"^changed since commit \w+: hash_chain, CUDA: 1 lines of hash_chain.cu$")
         listed = json.loads((self.root / "bench" / "stale.json").read_text())
         (self.root / "bench" / "stale.json").write_text(json.dumps({"stale": listed["stale"] + found}))
+        self.run_results()  # which marks what has changed
         self.assertEqual(self.check().stderr, "")
         (self.root / kernel).write_text(source)
         self.refused(f"no stale row of {name} with the area 'hash_chain, CUDA' is used")
