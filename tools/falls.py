@@ -110,8 +110,8 @@ def all_falls(runs, sources):
     """(lines for falls that the newer run does not explain, lines for those that it does, lines for explanations of nothing)"""
     open_lines, told_lines, idle_lines, judge_idle = [], [], [], has_history()
     for key, (name, run) in sorted(newest_of_each(runs, sources.renamed).items()):
-        fallen = falls(run, runs_before(key, run["date"], sources.renamed, runs), lambda row: sources.areas_of(key, row))
-        told = run.get("slower", [])
+        earlier, told = runs_before(key, run["date"], sources.renamed, runs), run.get("slower", [])
+        fallen = falls(run, earlier, lambda row: sources.areas_of(key, row))
         for row, what, part, before in fallen:
             line = (f"{name}: {words_of_row(row)}: {what} is {100 * part:.0f} % worse than on {before['date'][:10]}, "
                     f"commit {before['commit']}")
@@ -120,6 +120,7 @@ def all_falls(runs, sources):
                 told_lines.append(f"{line}: {why}")
             else:
                 open_lines.append(line)
+        since_any = [row for one in (earlier if told and judge_idle else ()) for row, *_ in falls(run, [one])]
         idle_lines += [f"{name} explains why rows with {words_of(entry['rows'])} are slower, but none is" for entry in told
-                       if judge_idle and not any(is_about(row, entry["rows"]) for row, *_ in fallen)]
+                       if judge_idle and not any(is_about(row, entry["rows"]) for row in since_any)]
     return open_lines, told_lines, idle_lines
