@@ -25,15 +25,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LANGUAGES = {"sh", "c", "cpp", "python", "js", "cmake", "ini", "xml"}
-# Pages whose blocks are run, or compiled, by a test of their own, or need what is not here: a page's blocks are one text.
-ELSEWHERE = {
-    "docs/python.md": "bindings/python/tests/test_docs.py",
-    "docs/ramdisk.md": "tests/nbdkit/ramdisk.sh",
-    "docs/web.md": "tests/web/CMakeLists.txt",
-    "docs/batch-api.md": "tests/install/installed_package.sh",
-    "docs/pages.md": "tests/unit",
-    "docs/formats/gzip-in-parallel.md": "tests/unit/deflate_parallel_test.cpp",
-}
+# A page whose blocks another test runs, as one text: it has the package.
+ELSEWHERE = {"docs/python.md": "bindings/python/tests/test_docs.py"}
 
 
 class Block:
