@@ -51,7 +51,7 @@ const char* status_text(Status status) {
     case Status::kOutOfMemory:
       return "out of memory; use smaller blocks, fewer threads or --memory";
     case Status::kMemoryLimit:
-      return "the work does not fit the memory limit; raise it, or use smaller blocks";
+      return "the work does not fit the memory limit; raise it";
     case Status::kDeviceUnavailable:
       return "the device cannot be used here; 'hemstitch backends' says why";
     case Status::kDeviceLost:

@@ -47,9 +47,11 @@ BatchPlan plan_batches(const BatchNeeds& needs) {
     while (too_much() && plan.blocks_per_batch > 1) plan.blocks_per_batch /= 2;
     while (too_much() && plan.batches_in_flight > 1) plan.batches_in_flight--;
     if (too_much())
-      throw Error(Status::kMemoryLimit,
-                  fmt::format("one block of {} bytes needs {} bytes of memory, the limit is {}",
-                              needs.block_bytes, batch_bytes(), needs.memory_limit_bytes));
+      throw Error(
+          Status::kMemoryLimit,
+          fmt::format(
+              "one block of {} bytes needs {} bytes of memory, the limit is {}; smaller blocks need less",
+              needs.block_bytes, batch_bytes(), needs.memory_limit_bytes));
   }
   if (needs.device.batch_bytes) {
     const auto bytes = [&] { return needs.device.batch_bytes(plan.blocks_per_batch); };
@@ -63,9 +65,9 @@ BatchPlan plan_batches(const BatchNeeds& needs) {
     while (too_much() && plan.blocks_per_batch > 1) plan.blocks_per_batch /= 2;
     while (too_much() && plan.batches_in_flight > 1) plan.batches_in_flight--;
     if (too_much())
-      throw Error(Status::kMemoryLimit,
-                  fmt::format("one block of {} bytes needs {} bytes of the device's memory, the limit is {}",
-                              needs.block_bytes, bytes(), plan.device_limit_bytes));
+      throw Error(Status::kMemoryLimit, fmt::format("one block of {} bytes needs {} bytes of the device's "
+                                                    "memory, the limit is {}; smaller blocks need less",
+                                                    needs.block_bytes, bytes(), plan.device_limit_bytes));
     plan.device_workspace.add("device slot", bytes(), slots(), "the run; one batch at a time");
   }
   plan.workspace.add("slot", batch_bytes(), plan.batches_in_flight, "the run; one batch at a time");

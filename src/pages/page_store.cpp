@@ -89,10 +89,8 @@ void PageStore::Impl::unmap_in_child() {
 
 void PageStore::Impl::fail(Status status, std::uint64_t number) const {
   if (status == Status::kMemoryLimit)
-    throw Error(status,
-                fmt::format("page {}: the store's budget of {} bytes is used up; raise budget_bytes, or "
-                            "discard pages",
-                            number, options.budget_bytes));
+    throw Error(status, fmt::format("page {}: the store's budget of {} bytes is used up; discard pages first",
+                                    number, options.budget_bytes));
   throw Error(status, fmt::format("page {}", number));
 }
 
