@@ -78,15 +78,22 @@ endif()
 
 find_program(LOWDOWN lowdown)
 if(LOWDOWN)
-  set(man_source ${PROJECT_SOURCE_DIR}/docs/man/hemstitch.1.md)
-  set(man_page ${CMAKE_CURRENT_BINARY_DIR}/hemstitch.1)
-  add_custom_command(OUTPUT ${man_page} DEPENDS ${man_source} VERBATIM
-                     COMMAND ${LOWDOWN} -s -Tman -o ${man_page} ${man_source})
-  add_custom_target(man ALL DEPENDS ${man_page})
+  foreach(page hemstitch nbdkit-hemstitch-plugin)
+    set(man_source ${PROJECT_SOURCE_DIR}/docs/man/${page}.1.md)
+    set(man_page ${CMAKE_CURRENT_BINARY_DIR}/${page}.1)
+    add_custom_command(OUTPUT ${man_page} DEPENDS ${man_source} VERBATIM
+                       COMMAND ${LOWDOWN} -s -Tman -o ${man_page} ${man_source})
+    list(APPEND man_pages ${man_page})
+  endforeach()
+  add_custom_target(man ALL DEPENDS ${man_pages})
   add_dependencies(hemstitch man)  # who builds the tool alone can install as well
-  install(FILES ${man_page} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tool)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hemstitch.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tool)
+  if(TARGET nbdkit_hemstitch_plugin)
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/nbdkit-hemstitch-plugin.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
+            COMPONENT nbdkit)
+  endif()
 else()
-  message(STATUS "lowdown is not here: the man page is not built")
+  message(STATUS "lowdown is not here: the man pages are not built")
 endif()
 
 install(FILES completions/hemstitch.bash DESTINATION ${bash_dir} COMPONENT tool RENAME hemstitch)

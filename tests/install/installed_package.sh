@@ -71,7 +71,11 @@ for file in bin/hemstitch include/hemstitch/hemstitch.h include/hemstitch/hemsti
   [[ -s $prefix/$file ]] || fail "$file was not installed"
 done
 if command -v lowdown > /dev/null; then
-  grep -q '^\.TH ' "$prefix/share/man/man1/hemstitch.1" || fail "the man page is not one"
+  for page in hemstitch nbdkit-hemstitch-plugin; do
+    if [[ $page == hemstitch || -n $(find "$prefix" -name "$page.so") ]]; then
+      grep -q '^\.TH ' "$prefix/share/man/man1/$page.1" || fail "the man page of $page is not one"
+    fi
+  done
 fi
 
 echo "one description everywhere"

@@ -6,6 +6,7 @@
 set -euo pipefail
 plugin=$1
 files=${2:-2000}
+docs=$(realpath "$(dirname "$0")/../../docs")
 work=$(mktemp -d)
 server=
 end() {
@@ -132,6 +133,14 @@ nbdcopy much "$uri" 2> copy.err || status=$?
 grep -qi 'no space' copy.err || fail "not told as no space: $(cat copy.err)"
 nbdcopy "$uri" back || fail "a full disk cannot be read"
 stop
+
+echo "every setting is in the manual, and in the page"
+settings=$(nbdkit "$plugin" --help | sed -n 's/^\[\{0,1\}\([a-z]*\)=.*/\1/p')
+[[ $(wc -w <<< "$settings") -eq 11 ]] || fail "settings: $settings"
+for setting in $settings; do
+  grep -q "^\*\*$setting=\|, \*\*$setting=" "$docs/man/nbdkit-hemstitch-plugin.1.md" || fail "$setting is not in the manual"
+  grep -q "^|.*\`$setting=" "$docs/ramdisk.md" || fail "$setting is not in the page"
+done
 
 echo "wrong settings"
 refused 'needs a size'

@@ -159,6 +159,8 @@ fi
 
 if compgen -G "$packages/nbdkit-plugin-hemstitch_*.deb" > "$work/plugin"; then
   echo "nbdkit finds its plugin"
+  dpkg-deb --contents "$packages"/nbdkit-plugin-hemstitch_*.deb > "$work/contents"
+  grep -q usr/share/man/man1/nbdkit-hemstitch-plugin.1.gz "$work/contents" || fail "the plugin's manual is not in the package"
   inside nbdkit --dump-plugin hemstitch > "$work/output" || fail "nbdkit: $(cat "$work/output")"
   grep -qx name=hemstitch "$work/output" || fail "nbdkit: $(cat "$work/output")"
 fi
