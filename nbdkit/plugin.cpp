@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -48,6 +49,7 @@ std::unique_ptr<hemstitch::Disk> disk;
 std::thread* saver = nullptr;
 std::shared_mutex changing_mutex;  // shared by requests that change the disk
 std::atomic<bool> ends = false;    // no request may change the disk any more
+bool is_saved = false;             // set by the thread before it ends
 
 std::mutex statistics_mutex;
 std::chrono::steady_clock::time_point statistics_written;
@@ -257,7 +259,7 @@ void save_at_end() {
   while (nbdkit_nanosleep(kLongSeconds, 0) == 0 || errno != ESHUTDOWN) continue;
   ends = true;
   { const std::unique_lock all_have_ended(changing_mutex); }
-  guarded([&] { disk->store().save(settings.snapshot); });
+  is_saved = guarded([&] { disk->store().save(settings.snapshot); }) == 0;
 }
 
 int after_fork() {
@@ -277,6 +279,8 @@ void clean_up() {
   if (!disk) return;
   guarded([&] { write_statistics(); });
   disk.reset();
+  // nbdkit would return 0, and this is the last that it calls.
+  if (saver != nullptr && !is_saved) std::exit(EXIT_FAILURE);
 }
 
 template <class Change>

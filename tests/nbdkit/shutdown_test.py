@@ -149,6 +149,13 @@ class Shutdown(unittest.TestCase):
         self.assertLess(sum(map(len, written)), PAGES)
         self.expect_kept({page: content for pages in written for page, content in pages.items()})
 
+    def test_a_snapshot_that_cannot_be_written(self):
+        server, _ = self.serve()
+        os.rename(self.kept, self.kept + ".elsewhere")
+        server.send_signal(signal.SIGTERM)
+        self.assertEqual(server.wait(), 1)
+        self.assertIn(b"snapshot' cannot be created: No such file or directory", server.stderr.read())
+
     def test_a_server_that_is_killed_leaves_nothing(self):
         server, path = self.serve()
         Client(self, path).ask(Client.WRITE, 1, content_of(1))
