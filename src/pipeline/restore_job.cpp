@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/advice.hpp"
 #include "engine/registry.hpp"
 #include "pipeline/block_checksums.hpp"
 #include "pipeline/history.hpp"
@@ -359,7 +360,7 @@ void RestoreJob::require_indexable() const {
   const Place place{reader.frame_number(), std::nullopt, reader.frame_at()};
   if (frame_format() == Format::kBgzf)
     throw Error(Status::kUnsupportedFeature,
-                "BGZF needs no such index; compress with --index to write bgzip's", place);
+                fmt::format("BGZF needs no such index; {}", current_advice.bgzf_index), place);
   if (frame_format() != Format::kGzip)
     throw Error(Status::kUnsupportedFeature, "an index can only be made of gzip data", place);
 }
