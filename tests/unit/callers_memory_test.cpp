@@ -3,10 +3,13 @@
 // hold any number.
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <climits>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -261,6 +264,79 @@ TEST(CallersFunctions, MayEndTheirThread) {
   void* result = nullptr;
   ASSERT_EQ(pthread_join(thread, &result), 0);
   EXPECT_EQ(result, nullptr);
+}
+
+// ---- A child of fork() ----
+
+// Runs `call` in a child; false if it throws, crashes, or does not return.
+bool ends_in_child(const std::function<bool()>& call) {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    bool good = false;
+    try {
+      good = call();
+    } catch (...) {
+    }
+    _exit(good ? 0 : 1);
+  }
+  int status = 0;
+  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST(ForkedChildren, DoNotWaitForTheThreadsOfAStream) {
+  CompressOptions compressing;
+  compressing.format = Format::kGzip;
+  compressing.level = 1;
+  const Bytes content = wordy_bytes(20'000'000), file = compress(content, compressing);
+  RestoreOptions options;
+  options.backend = "cpu";
+  options.threads = 4;
+  Bytes restored;
+  auto stream = std::make_unique<Decompressor>(options, [&](std::span<const std::byte> piece) {
+    restored.insert(restored.end(), piece.begin(), piece.end());
+  });
+  const std::span<const std::byte> rest = std::span(file).subspan(file.size() / 2);
+  stream->write(std::span(file).first(file.size() / 2));
+  EXPECT_TRUE(ends_in_child([&] {
+    stream.reset();
+    return true;
+  }));
+  EXPECT_TRUE(ends_in_child([&] {
+    try {
+      stream->write(rest);
+    } catch (const Error& error) {
+      return error.status() == Status::kWrongState;
+    }
+    return false;
+  }));
+  // The parent's goes on.
+  stream->write(rest);
+  stream->finish();
+  EXPECT_TRUE(restored == content);
+}
+
+TEST(ForkedChildren, GoOnWithWhatHasNoThread) {
+  const Bytes content = mixed_bytes(3'000'000), frame = compress(content);
+  RestoreOptions options;
+  options.backend = "cpu";
+  options.threads = 1;
+  const RangeReader reader(frame, options);
+  Bytes restored;
+  Decompressor stream(options, [&](std::span<const std::byte> piece) {
+    restored.insert(restored.end(), piece.begin(), piece.end());
+  });
+  stream.write(std::span(frame).first(frame.size() / 2));
+  EXPECT_TRUE(ends_in_child([&] {
+    Bytes part(1000);
+    return reader.read(1'234'567, part) == part.size() &&
+           std::equal(part.begin(), part.end(), content.begin() + 1'234'567);
+  }));
+  EXPECT_TRUE(ends_in_child([&] {
+    stream.write(std::span(frame).subspan(frame.size() / 2));
+    stream.finish();
+    return restored == content;
+  }));
 }
 
 // ---- Enumerations and pointers ----
