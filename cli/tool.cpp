@@ -17,6 +17,7 @@
 #include <system_error>
 #include <vector>
 
+#include "cli/advice.hpp"
 #include "cli/commands.hpp"
 #include "cli/help.hpp"
 #include "cli/messages.hpp"
@@ -71,6 +72,7 @@ int run_tool(int argument_count, char** arguments) {
   // Mesa's Vulkan layer that selects a default GPU complains on stderr if there is no display. We select the
   // device ourselves.
   setenv("NODEVICE_SELECT", "1", 0);
+  give_advice_of_the_tool();
   occupy_closed_streams();
   let_stdout_wait();
   let_starts_outlive_runs();

@@ -222,7 +222,7 @@ HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_compress_temp_bytes(uint64_t 
                                                                        const hemstitch_lz4_frame* frame,
                                                                        int level, size_t* temp_bytes);
 /* content       device: content_bytes bytes
- * output        device: room for `capacity` bytes
+ * output        device: room for `capacity` bytes, not overlapping the content
  * output_bytes  device: one element, 8-byte aligned: the frame's size; 0 if the status is not OK
  * status        device: one element: HEMSTITCH_OK or HEMSTITCH_OUTPUT_TOO_SMALL */
 HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_compress_async(const void* content, uint64_t content_bytes,
@@ -241,7 +241,7 @@ HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_read_header(const void* begin
 HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_restore_temp_bytes(const hemstitch_lz4_frame* frame,
                                                                       size_t* temp_bytes);
 /* frame_bytes   size of the frame, header included; bytes after it are ignored
- * output        device: room for `capacity` bytes
+ * output        device: room for `capacity` bytes, not overlapping the frame
  * output_bytes  device: one element, 8-byte aligned: restored bytes; 0 if the status is not OK
  * status        device: one element: the result of the whole frame, or the error of its first bad block.
  *               Block checksums are verified. HEMSTITCH_MEMORY_LIMIT: the frame has more than max_block_count
@@ -343,7 +343,8 @@ HEMSTITCH_API hemstitch_status hemstitch_deflate_stream_temp_bytes(uint64_t stre
  * docs/formats/gzip-in-parallel.md says which parts these are. Checksums and sizes are verified.
  *
  * data           device: the stream, any alignment; for gzip one or more members
- * output         device: room for `capacity` bytes, any alignment; no byte beyond them is written
+ * output         device: room for `capacity` bytes, any alignment, not overlapping the stream; no byte beyond
+ *                them is written
  * output_bytes   host: the content's size. If the status is not OK: how many bytes of `output` are correct
  *
  * Returns the errors of the call (output_bytes is 0 then), or:

@@ -26,15 +26,15 @@ HEMSTITCH_API std::uint64_t scan_sizes(std::span<const std::uint32_t> sizes,
                                        std::span<std::uint64_t> offsets);
 
 // Copies sizes[i] bytes from sources[i] to output + offsets[i]. Offsets ascend. Pieces must not overlap in
-// `output`; gaps between them are unchanged. Throws kInvalidOption if counts differ or offsets descend,
-// kOutputTooSmall if a piece does not fit.
+// `output`; gaps between them are unchanged. Throws kInvalidOption if counts differ, offsets descend or a
+// source overlaps the output, kOutputTooSmall if a piece does not fit.
 HEMSTITCH_API void gather_pieces(std::span<const std::byte* const> sources,
                                  std::span<const std::uint32_t> sizes, std::span<const std::uint64_t> offsets,
                                  std::span<std::byte> output);
 
 // Copies sizes[i] bytes from input + offsets[i] to targets[i]. Targets must not overlap. Offsets ascend.
-// Throws kInvalidOption if counts differ or offsets descend, kOutputTooSmall if a piece is not inside
-// `input`.
+// Throws kInvalidOption if counts differ, offsets descend or a target overlaps the input, kOutputTooSmall if a
+// piece is not inside `input`.
 HEMSTITCH_API void scatter_pieces(std::span<const std::byte> input, std::span<const std::uint64_t> offsets,
                                   std::span<const std::uint32_t> sizes, std::span<std::byte* const> targets);
 
@@ -42,7 +42,7 @@ HEMSTITCH_API void scatter_pieces(std::span<const std::byte> input, std::span<co
 // first the first bytes of all elements, then their second bytes, and so on. Bytes left over after the last
 // whole element are copied to the end. unshuffle_bytes() reverses it. element_bytes is 1..256. Source and
 // target must not overlap. Runs on the calling thread: programs with many buffers can call it from many
-// threads. Throws kInvalidOption if the sizes of source and target differ.
+// threads. Throws kInvalidOption if the sizes of source and target differ, or if they overlap.
 HEMSTITCH_API void shuffle_bytes(std::span<const std::byte> source, std::uint32_t element_bytes,
                                  std::span<std::byte> target);
 HEMSTITCH_API void unshuffle_bytes(std::span<const std::byte> source, std::uint32_t element_bytes,

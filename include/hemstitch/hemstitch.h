@@ -16,7 +16,7 @@
  * library does not know, gives HEMSTITCH_INVALID_OPTION.
  *
  * Errors. A failed call changes only what its comment names. No call ends the process or lets an exception
- * out. If memory runs out, the status is HEMSTITCH_OUT_OF_MEMORY.
+ * out. HEMSTITCH_OUT_OF_MEMORY: memory ran out. HEMSTITCH_INTERNAL: also what your C++ functions throw.
  *
  * Thread safety: any number of threads may call every function at once. Only one thread at a time may use an
  * object, unless its comment allows more. hemstitch_last_error_message() reports the last failed call of the
@@ -200,10 +200,10 @@ HEMSTITCH_API uint64_t hemstitch_compress_bound_of(hemstitch_format format, uint
 
 /* Compresses input[0, input_bytes) into one LZ4 frame.
  *   level            1 to 12; 0: the default
- *   output           room for output_capacity bytes, not overlapping the input; unspecified after an error
+ *   output           room for output_capacity bytes; unspecified after an error
  *   output_bytes     set to the frame's size on success, otherwise unchanged
- * Returns HEMSTITCH_OUTPUT_TOO_SMALL if the frame does not fit. hemstitch_compress_bound() bytes are always
- * enough. */
+ * Returns HEMSTITCH_OUTPUT_TOO_SMALL if the frame does not fit; hemstitch_compress_bound() bytes are always
+ * enough. As all calls with both, returns HEMSTITCH_INVALID_OPTION if output and input overlap. */
 HEMSTITCH_API hemstitch_status hemstitch_compress(const void* input, size_t input_bytes, int level,
                                                   void* output, size_t output_capacity, size_t* output_bytes);
 
@@ -263,7 +263,7 @@ HEMSTITCH_API hemstitch_status hemstitch_restore_to(const hemstitch_restore_opti
                                                     hemstitch_output output, void* context);
 
 /* Bytes [begin, end) of the content of all frames together, and where to write them. An end past the content
- * means the end of the content. */
+ * means the end of the content. Outputs overlap neither each other nor the input. */
 typedef struct hemstitch_range {
   uint64_t begin, end;
   void* output;

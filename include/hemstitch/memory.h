@@ -19,7 +19,8 @@
 extern "C" {
 #endif
 
-/* An input, and room for its result. Rooms overlap neither each other nor an input. */
+/* An input, and room for its result. Rooms overlap neither each other nor an input, else the call returns
+ * HEMSTITCH_INVALID_OPTION. */
 typedef struct hemstitch_item {
   const void* input;
   size_t input_bytes;

@@ -28,8 +28,9 @@ using Progress = std::function<void(std::uint64_t input_bytes, std::uint64_t out
 // UINT64_MAX if that does not fit in 64 bits.
 HEMSTITCH_API std::uint64_t compress_bound(std::uint64_t input_bytes, Format format = Format::kLz4);
 
-// compress() into the caller's room, which must not overlap the input. Returns the size of the frame. The
-// contents of `output` are unspecified after an error. Throws kOutputTooSmall if the frame does not fit.
+// compress() into the caller's room. Returns the size of the frame. The contents of `output` are unspecified
+// after an error. Throws kOutputTooSmall if the frame does not fit, kInvalidOption if `output` and `input`
+// overlap.
 HEMSTITCH_API std::size_t compress_into(std::span<const std::byte> input, std::span<std::byte> output,
                                         const CompressOptions& options = {}, const Progress& progress = {});
 
@@ -65,6 +66,7 @@ HEMSTITCH_API std::vector<OneOfMany> restore_many(std::span<const std::span<cons
 
 // A block as LZ4's block format defines it (docs/formats/lz4.md), which is what HDF5's filters and numcodecs
 // store; and room for its result.
+// Outputs overlap neither each other nor an input, else the calls throw kInvalidOption.
 struct Lz4Block {
   std::span<const std::byte> input;   // at most 2,113,929,216 bytes (LZ4_MAX_INPUT_SIZE)
   std::span<std::byte> output;        // for compressing, lz4_block_bound() bytes are always enough

@@ -58,7 +58,7 @@ class HEMSTITCH_API RangeReader {
 
   // Fills `into` with the content from `at` on. Returns how many bytes that is: fewer only at the end of the
   // content, and none behind it. Throws the Error of the first bad block, as restore() would; `into` is
-  // unspecified then.
+  // unspecified then. Throws kInvalidOption if `into` overlaps the input.
   std::size_t read(std::uint64_t at, std::span<std::byte> into) const;
 
   // Restores many ranges, as restore_ranges() does: each block once, in batches, on the backend of the

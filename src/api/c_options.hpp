@@ -28,7 +28,8 @@ void take_run_options(const Given& given, Options& options) {
   options.threads = given.threads;
   options.memory_limit_bytes = given.memory_limit_bytes;
   options.gpu_memory_limit_bytes = given.gpu_memory_limit_bytes;
-  if (given.format != HEMSTITCH_FORMAT_DEFAULT) options.format = static_cast<Format>(given.format);
+  if (const int format = number_of(given.format); format != HEMSTITCH_FORMAT_DEFAULT)
+    options.format = static_cast<Format>(format);
   need_for(given.dictionary_bytes, given.dictionary, "options.dictionary");
   options.dictionary = bytes_of(given.dictionary, given.dictionary_bytes);
 }

@@ -71,7 +71,8 @@ Workload workload_of(const hemstitch_workload* given) {
   Workload work;
   work.direction = static_cast<Direction>(
       in_range<std::int32_t>(all.direction, HEMSTITCH_DIRECTION_RESTORE, "work.direction"));
-  if (all.format != HEMSTITCH_FORMAT_DEFAULT) work.format = static_cast<Format>(all.format);
+  if (const int format = number_of(all.format); format != HEMSTITCH_FORMAT_DEFAULT)
+    work.format = static_cast<Format>(format);
   if (all.level != 0) work.level = in_range(all.level, kMaxLevel, "work.level");
   if (all.content_bytes != 0) work.content_bytes = all.content_bytes;
   if (all.compressed_bytes != 0) work.compressed_bytes = all.compressed_bytes;
@@ -107,8 +108,9 @@ hemstitch_status hemstitch_default_figures(const hemstitch_backend_facts* facts,
   return guarded([&] {
     needed(known, "known");
     sized_bytes(needed(figures, "figures"), "figures");
+    const int number = number_of(format);
     const auto found = default_figures(
-        facts_of(facts), format == HEMSTITCH_FORMAT_DEFAULT ? Format::kLz4 : static_cast<Format>(format));
+        facts_of(facts), number == HEMSTITCH_FORMAT_DEFAULT ? Format::kLz4 : static_cast<Format>(number));
     hemstitch_backend_figures made{};
     if (found) {
       made.start_seconds = found->start_seconds;

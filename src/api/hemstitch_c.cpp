@@ -4,6 +4,7 @@
 #include "api/c_options.hpp"
 #include "api/report.hpp"
 #include "api/sinks.hpp"
+#include "core/overlap.hpp"
 #include "format/formats.hpp"
 #include "hemstitch/hemstitch.h"
 
@@ -16,6 +17,7 @@ void need_buffers(const void* input, std::size_t input_bytes, const void* output
   need_for(input_bytes, input, "input");
   need_for(output_capacity, output, "output");
   needed(output_bytes, "output_bytes");
+  refuse_overlap(bytes_of(input, input_bytes), bytes_of(output, output_capacity));
 }
 
 // Runs a stream with progress and report, if the caller wants them. run(source, hooks) returns its report.
@@ -37,7 +39,7 @@ void watched(const Given& given, std::span<const std::byte> input, const Run& ru
 extern "C" {
 
 const char* hemstitch_status_text(hemstitch_status status) {
-  return status_text(static_cast<Status>(status));
+  return status_text(static_cast<Status>(number_of(status)));
 }
 
 const char* hemstitch_last_error_message(void) { return last_error_message().data(); }
@@ -53,7 +55,8 @@ uint64_t hemstitch_compress_bound(uint64_t input_bytes) {
 uint64_t hemstitch_compress_bound_of(hemstitch_format format, uint64_t input_bytes) {
   try {
     CompressOptions options;
-    if (format != HEMSTITCH_FORMAT_DEFAULT) options.format = static_cast<Format>(format);
+    if (const int number = number_of(format); number != HEMSTITCH_FORMAT_DEFAULT)
+      options.format = static_cast<Format>(number);
     options = with_defaults(options);
     const auto writer = FormatTable::instance().of(options.format).make_writer(options);
     const FrameRoom room = writer->room();
@@ -104,7 +107,8 @@ hemstitch_status hemstitch_compress_with(const hemstitch_compress_options* given
 hemstitch_status hemstitch_restored_size(const void* input, size_t input_bytes, uint64_t* restored) {
   return guarded([&] {
     need_for(input_bytes, input, "input");
-    *needed(restored, "restored_bytes") = restored_bytes(bytes_of(input, input_bytes));
+    needed(restored, "restored_bytes");
+    *restored = restored_bytes(bytes_of(input, input_bytes));
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include "api/sinks.hpp"
 #include "core/options.hpp"
+#include "core/overlap.hpp"
 #include "core/parallel.hpp"
 #include "pipeline/frame_batch.hpp"
 #include "pipeline/ring.hpp"
@@ -138,6 +139,15 @@ std::vector<std::size_t> in_batches(Frames& frames, std::span<const std::span<co
   return left;
 }
 
+void refuse_overlapping(std::span<const Lz4Block> blocks) {
+  std::vector<std::span<const std::byte>> inputs, outputs;
+  for (const Lz4Block& block : blocks) {
+    inputs.push_back(block.input);
+    outputs.push_back(block.output);
+  }
+  refuse_overlaps(inputs, outputs);
+}
+
 // Divides the blocks into stretches, each for one thread. Returns where they end.
 std::vector<std::size_t> stretches(std::span<const Lz4Block> blocks) {
   std::vector<std::size_t> ends;
@@ -187,6 +197,7 @@ std::size_t compress_into(std::span<const std::byte> input, std::span<std::byte>
   if (options.content_bytes && *options.content_bytes != input.size())
     throw Error(Status::kInvalidOption, fmt::format("content_bytes is {}, the input has {} bytes",
                                                     *options.content_bytes, input.size()));
+  refuse_overlap(input, output);
   CompressOptions with_size = options;
   with_size.content_bytes = input.size();
   if (!progress)
@@ -199,6 +210,7 @@ std::size_t compress_into(std::span<const std::byte> input, std::span<std::byte>
 
 std::size_t restore_into(std::span<const std::byte> input, std::span<std::byte> output,
                          const RestoreOptions& options, const Progress& progress) {
+  refuse_overlap(input, output);
   RoomSink sink(output);
   const auto whole = [&](std::span<const std::byte> content) { sink.write(content); };
   if (progress || !restore_short(input, options, whole)) restore_all(input, sink, options, progress);
@@ -280,6 +292,7 @@ void compress_lz4_blocks(std::span<Lz4Block> blocks, const CompressOptions& give
     if (block.input.size() > kMostLz4InputBytes)
       throw Error(Status::kInvalidOption, fmt::format("an LZ4 block holds at most {} bytes, this one has {}",
                                                       kMostLz4InputBytes, block.input.size()));
+  refuse_overlapping(blocks);
   ResilientEngine engine("cpu", {}, {.format = Format::kLz4, .level = options.level});
   run_blocks(blocks, stretches(blocks), resolve_threads(options.threads), [&](std::span<BlockTask> tasks) {
     for (BlockTask& task : tasks) {
@@ -297,6 +310,7 @@ void compress_lz4_blocks(std::span<Lz4Block> blocks, const CompressOptions& give
 
 void restore_lz4_blocks(std::span<Lz4Block> blocks, const RestoreOptions& options) {
   validate(options);
+  refuse_overlapping(blocks);
   const unsigned threads = resolve_threads(options.threads);
   Workload work{.direction = Direction::kRestore, .format = Format::kLz4, .threads = options.threads};
   work.content_bytes = work.compressed_bytes = 0;

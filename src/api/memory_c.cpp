@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "api/c_options.hpp"
+#include "core/overlap.hpp"
 #include "hemstitch/memory.h"
 
 namespace hemstitch {
@@ -26,8 +27,12 @@ Options options_of_many(const Options* given) {
 
 template <class Run>
 void run_many(std::span<hemstitch_item> items, const Run& run) {
-  std::vector<std::span<const std::byte>> inputs;
-  for (const hemstitch_item& item : items) inputs.push_back(bytes_of(item.input, item.input_bytes));
+  std::vector<std::span<const std::byte>> inputs, outputs;
+  for (const hemstitch_item& item : items) {
+    inputs.push_back(bytes_of(item.input, item.input_bytes));
+    outputs.push_back(room_of(item.output, item.output_capacity));
+  }
+  refuse_overlaps(inputs, outputs);
   const std::vector<OneOfMany> results = run(inputs);
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::vector<std::byte>& bytes = results[i].bytes;

@@ -3,11 +3,13 @@
 #include <vector>
 
 #include "api/c_options.hpp"
+#include "core/overlap.hpp"
 #include "hemstitch/ranges.h"
 #include "hemstitch/ranges.hpp"
 
 struct hemstitch_range_reader {
   hemstitch::RangeReader reader;
+  std::span<const std::byte> memory;  // the input, if it is in memory
 };
 
 namespace hemstitch {
@@ -19,10 +21,15 @@ RestoreOptions options_of_ranges(const hemstitch_restore_options* given) {
   return options_of(all);
 }
 
-std::span<hemstitch_range> checked_ranges(hemstitch_range* ranges, std::size_t count) {
+std::span<hemstitch_range> checked_ranges(std::span<const std::byte> input, hemstitch_range* ranges,
+                                          std::size_t count) {
   need_for(count, ranges, "ranges");
-  for (const hemstitch_range& range : std::span(ranges, count))
+  std::vector<std::span<const std::byte>> outputs;
+  for (const hemstitch_range& range : std::span(ranges, count)) {
     need_for(range.output_capacity, range.output, "a range's output");
+    outputs.push_back(bytes_of(range.output, range.output_capacity));
+  }
+  refuse_overlaps({&input, 1}, outputs);
   return {ranges, count};
 }
 
@@ -40,8 +47,8 @@ void restore_ranges_of_c(const RangeReader& reader, std::span<hemstitch_range> r
   }
 }
 
-void make_reader(hemstitch_range_reader** reader, RangeReader made) {
-  *reader = new hemstitch_range_reader{std::move(made)};
+void make_reader(hemstitch_range_reader** reader, RangeReader made, std::span<const std::byte> memory = {}) {
+  *reader = new hemstitch_range_reader{std::move(made), memory};
 }
 
 }  // namespace
@@ -55,8 +62,9 @@ hemstitch_status hemstitch_restore_ranges(const hemstitch_restore_options* optio
                                           size_t input_bytes, hemstitch_range* ranges, size_t count) {
   return guarded([&] {
     need_for(input_bytes, input, "input");
-    const auto checked = checked_ranges(ranges, count);
-    restore_ranges_of_c(RangeReader(bytes_of(input, input_bytes), options_of_ranges(options)), checked);
+    const std::span<const std::byte> data = bytes_of(input, input_bytes);
+    const auto checked = checked_ranges(data, ranges, count);
+    restore_ranges_of_c(RangeReader(data, options_of_ranges(options)), checked);
   });
 }
 
@@ -65,7 +73,8 @@ hemstitch_status hemstitch_range_reader_new(const hemstitch_restore_options* opt
   return guarded([&] {
     need_for(input_bytes, input, "input");
     needed(reader, "reader");
-    make_reader(reader, RangeReader(bytes_of(input, input_bytes), options_of_ranges(options)));
+    const std::span<const std::byte> data = bytes_of(input, input_bytes);
+    make_reader(reader, RangeReader(data, options_of_ranges(options)), data);
   });
 }
 
@@ -119,8 +128,10 @@ hemstitch_status hemstitch_range_reader_read(const hemstitch_range_reader* reade
 
 hemstitch_status hemstitch_range_reader_restore(const hemstitch_range_reader* reader, hemstitch_range* ranges,
                                                 size_t count) {
-  return guarded(
-      [&] { restore_ranges_of_c(needed(reader, "reader")->reader, checked_ranges(ranges, count)); });
+  return guarded([&] {
+    const hemstitch_range_reader& of = *needed(reader, "reader");
+    restore_ranges_of_c(of.reader, checked_ranges(of.memory, ranges, count));
+  });
 }
 
 void hemstitch_range_reader_free(hemstitch_range_reader* reader) { delete reader; }

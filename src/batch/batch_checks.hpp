@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <cstdint>
 
+#include "core/overlap.hpp"
 #include "core/status.hpp"
 
 namespace hemstitch {
@@ -16,6 +18,13 @@ inline int checked_level(int level) {
     throw Error(Status::kInvalidOption,
                 fmt::format("batch: level is {}, must be {}..{}", level, kMinLevel, kMaxLevel));
   return level;
+}
+
+// Device addresses that the host knows can be compared like others.
+inline void refuse_device_overlap(const void* input, std::uint64_t input_bytes, const void* output,
+                                  std::uint64_t capacity) {
+  refuse_overlap({static_cast<const std::byte*>(input), static_cast<std::size_t>(input_bytes)},
+                 {static_cast<const std::byte*>(output), static_cast<std::size_t>(capacity)});
 }
 
 }  // namespace hemstitch

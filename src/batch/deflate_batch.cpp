@@ -181,6 +181,7 @@ hemstitch_status hemstitch_deflate_stream_restore(const void* data, uint64_t str
     const hemstitch::Format known = hemstitch::checked_stream_format(format);
     hemstitch::need_for(stream_bytes, data, "data");
     hemstitch::need_for(capacity, output, "output");
+    hemstitch::refuse_device_overlap(data, stream_bytes, output, capacity);
     const hemstitch::Status status = hemstitch::deflate_stream_restore(
         static_cast<const std::byte*>(data), stream_bytes, known, static_cast<std::byte*>(output), capacity,
         *output_bytes, {temp, temp_bytes}, stream);

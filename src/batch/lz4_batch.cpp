@@ -326,6 +326,7 @@ hemstitch_status hemstitch_lz4_frame_compress_async(const void* content, uint64_
     const auto& given = hemstitch::to_write(frame, content_bytes);
     need_for(content_bytes, content, "content");
     need_for(capacity, output, "output");
+    hemstitch::refuse_device_overlap(content, content_bytes, output, capacity);
     hemstitch::lz4_frame_compress_async(static_cast<const std::byte*>(content), content_bytes, given,
                                         hemstitch::checked_level(level), static_cast<std::byte*>(output),
                                         capacity, needed(output_bytes, "output_bytes"),
@@ -357,7 +358,8 @@ hemstitch_status hemstitch_lz4_frame_restore_async(const void* data, uint64_t fr
   return guarded([&] {
     const auto& given = hemstitch::to_read(frame);
     need_for(capacity, output, "output");
-    hemstitch::lz4_frame_restore_async(static_cast<const std::byte*>(needed(data, "data")), frame_bytes,
+    hemstitch::refuse_device_overlap(needed(data, "data"), frame_bytes, output, capacity);
+    hemstitch::lz4_frame_restore_async(static_cast<const std::byte*>(data), frame_bytes,
                                        given, static_cast<std::byte*>(output), capacity,
                                        needed(output_bytes, "output_bytes"), needed(status, "status"),
                                        {temp, temp_bytes}, stream);

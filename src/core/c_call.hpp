@@ -2,6 +2,8 @@
 // thread.
 #pragma once
 
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -41,6 +43,16 @@ T* needed(T* pointer, std::string_view name) {
 // Arrays without elements may be NULL.
 inline void need_for(std::uint64_t count, const void* pointer, std::string_view name) {
   if (count != 0) needed(pointer, name);
+}
+
+// The number in an enumeration of C. Any number may be there, but to read one as an enumerator that is not
+// declared is undefined in C++.
+template <class Enumeration>
+int number_of(const Enumeration& given) {
+  int number;
+  static_assert(sizeof number == sizeof given);
+  std::memcpy(&number, &given, sizeof number);
+  return number;
 }
 
 inline constexpr hemstitch_place kNoPlace{0, 0, UINT64_MAX};
@@ -93,7 +105,8 @@ void fill_sized(Result* result, Result made, std::string_view name) {
   if (size > sizeof(Result)) std::fill(bytes + sizeof(Result), bytes + size, std::byte{0});
 }
 
-// Runs `call` and turns an exception into a status.
+// Runs `call` and turns any exception into a status: functions of the caller may throw what they like. Only
+// the unwinding of a thread that ends itself or is cancelled passes; glibc ends the process if it does not.
 template <class Call>
 hemstitch_status guarded(const Call& call) {
   keep_error_message({});
@@ -101,6 +114,10 @@ hemstitch_status guarded(const Call& call) {
   try {
     call();
     return HEMSTITCH_OK;
+#ifdef __GLIBCXX__
+  } catch (const abi::__forced_unwind&) {
+    throw;
+#endif
   } catch (const Error& error) {
     keep_error_message(error.what());
     last_error_place() = place_for_c(error.place());
@@ -110,6 +127,9 @@ hemstitch_status guarded(const Call& call) {
     return HEMSTITCH_OUT_OF_MEMORY;
   } catch (const std::exception& error) {
     keep_error_message(error.what());
+    return HEMSTITCH_INTERNAL;
+  } catch (...) {
+    keep_error_message("a function of the caller threw something that is no std::exception");
     return HEMSTITCH_INTERNAL;
   }
 }

@@ -4,22 +4,26 @@
 
 #include <system_error>
 
+#include "core/advice.hpp"
+
 namespace hemstitch {
 
 const char* status_text(Status status) {
+  if (const auto of_status = current_advice.of_status; of_status != nullptr)
+    if (const char* const text = of_status(status); text != nullptr) return text;
   switch (status) {
     case Status::kOk:
       return "done";
     case Status::kInvalidOption:
       return "an option has an invalid value; the message names the field";
     case Status::kUnknownBackend:
-      return "no such backend; 'hemstitch backends' lists them";
+      return "no such backend; name one that this build has, or \"auto\"";
     case Status::kDictionaryNeeded:
-      return "the data needs a dictionary; give the one it was written with (-D FILE)";
+      return "the data needs a dictionary; give the one it was written with";
     case Status::kDictionaryMismatch:
-      return "the data was written with another dictionary; give that one, or force this one (-f)";
+      return "the data was written with another dictionary; give that one, or set accept_any_dictionary_id";
     case Status::kRangeOutsideContent:
-      return "the range lies outside the content; 'hemstitch -l' shows its size";
+      return "the range lies outside the content";
     case Status::kWrongState:
       return "the stream takes no more calls; start a new one";
     case Status::kUnknownFormat:
@@ -49,17 +53,17 @@ const char* status_text(Status status) {
     case Status::kOutputTooSmall:
       return "the output is too small; ask for the size first";
     case Status::kOutOfMemory:
-      return "out of memory; use smaller blocks, fewer threads or --memory";
+      return "out of memory; use smaller blocks, fewer threads or a memory limit";
     case Status::kMemoryLimit:
       return "the work does not fit the memory limit; raise it";
     case Status::kDeviceUnavailable:
-      return "the device cannot be used here; 'hemstitch backends' says why";
+      return "the device cannot be used here";
     case Status::kDeviceLost:
-      return "the device was lost; try again, or use --backend cpu";
+      return "the device was lost; try again, or use the backend cpu";
     case Status::kDeviceOutOfMemory:
-      return "the device is out of memory; set --memory, or use --backend cpu";
+      return "the device is out of memory; set a limit for it, or use the backend cpu";
     case Status::kDeviceFault:
-      return "the device reported an error; try again, or use --backend cpu";
+      return "the device reported an error; try again, or use the backend cpu";
     case Status::kInternal:
       return "a mistake in Hemstitch; please report it with the message";
     case Status::kReadFailed:

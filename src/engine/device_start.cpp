@@ -29,8 +29,8 @@ void choose_and_start(StartedDevice& started, const std::string& requested, cons
 DeviceStart::DeviceStart(std::string requested, std::string device, const Workload& work,
                          const Backend& processor)
     : state_(std::make_shared<State>()) {
-  thread_ = std::thread([state = state_, requested = std::move(requested), device = std::move(device), work,
-                         &processor]() mutable {
+  thread_ = std::make_unique<std::thread>([state = state_, requested = std::move(requested),
+                                           device = std::move(device), work, &processor]() mutable {
     choose_and_start(state->started, requested, device, work, processor);
     state->is_done.store(true, std::memory_order_release);
     const bool was_left = state->one_has_gone.exchange(true);
@@ -40,20 +40,28 @@ DeviceStart::DeviceStart(std::string requested, std::string device, const Worklo
 }
 
 DeviceStart::~DeviceStart() {
-  if (!thread_.joinable()) return;
-  if (runs_leave_starts) {
+  if (!thread_) return;
+  if (runs_leave_starts && process_.is_here()) {
     ++left_count;
     if (!state_->one_has_gone.exchange(true)) {
-      thread_.detach();
+      thread_->detach();
       return;
     }
     --left_count;
   }
-  thread_.join();
+  join();
+}
+
+void DeviceStart::join() {
+  if (process_.is_here())
+    thread_->join();
+  else
+    static_cast<void>(thread_.release());
+  thread_.reset();
 }
 
 StartedDevice DeviceStart::take() {
-  thread_.join();
+  join();
   return std::move(state_->started);
 }
 

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <thread>
 
+#include "core/own_process.hpp"
 #include "engine/backend.hpp"
 
 namespace hemstitch {
@@ -53,8 +54,11 @@ class DeviceStart {
     // other.
     std::atomic<bool> one_has_gone = false;
   };
+  void join();
+
   std::shared_ptr<State> state_;
-  std::thread thread_;
+  std::unique_ptr<std::thread> thread_;
+  OwnProcess process_;  // whose thread it is
 };
 
 // For the whole process: see the top of this file. Thread safety: any thread, at any time.

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "core/advice.hpp"
 #include "engine/choice/auto_choice.hpp"
 #include "engine/cpu/cpu_backend.hpp"
 #include "engine/reference/reference_backend.hpp"
@@ -39,10 +40,10 @@ BackendRegistry& BackendRegistry::instance() {
 std::vector<AbsentBackend> BackendRegistry::absent_backends() {
   std::vector<AbsentBackend> absent;
 #ifndef HEMSTITCH_CUDA
-  absent.push_back({"cuda", "build with -DHEMSTITCH_CUDA=ON ('tools/setup nvcc' installs the compiler)"});
+  absent.push_back({"cuda", current_advice.cuda_build});
 #endif
 #ifndef HEMSTITCH_WEBGPU
-  absent.push_back({"webgpu", "run 'tools/setup webgpu', then configure and build again"});
+  absent.push_back({"webgpu", current_advice.webgpu_build});
 #endif
   return absent;
 }

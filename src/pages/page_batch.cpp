@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/options.hpp"
+#include "core/overlap.hpp"
 #include "core/parallel.hpp"
 #include "core/time_line.hpp"
 #include "engine/registry.hpp"
@@ -322,6 +323,7 @@ PageBatchReport PageBatch::compress(std::span<const std::byte* const> pages, std
     throw Error(Status::kOutputTooSmall, fmt::format("{} pages need room for {} bytes; there is room for {}",
                                                      pages.size(), pages.size() * bytes, kept.size()));
   if (std::ranges::find(pages, nullptr) != pages.end()) throw Error(Status::kInvalidOption, "a page is NULL");
+  for (const std::byte* const page : pages) refuse_overlap({page, bytes}, kept, "`kept`", "a page");
 
   TimeLine line;
   PageBatchReport report;
@@ -353,6 +355,7 @@ PageBatchReport PageBatch::restore(std::span<const std::byte> kept, std::span<Ke
     throw Error(Status::kInvalidOption,
                 fmt::format("{} pages have {} entries; give one for each", pages.size(), entries.size()));
   if (std::ranges::find(pages, nullptr) != pages.end()) throw Error(Status::kInvalidOption, "a page is NULL");
+  for (const std::byte* const page : pages) refuse_overlap(kept, {page, bytes}, "a page", "`kept`");
 
   TimeLine line;
   PageBatchReport report;

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/advice.hpp"
 #include "engine/registry.hpp"
 #include "pipeline/block_checksums.hpp"
 #include "pipeline/history.hpp"
@@ -166,8 +167,10 @@ void RestoreJob::plan_stream() {
 }
 
 void RestoreJob::begin_stream() {
-  if (!decoder_ || !decoder_->begin_next(dictionary_))
+  if (!decoder_ || !decoder_->begin_next(dictionary_)) {
     decoder_ = engine_->make_stream_decoder(stream_.format(), dictionary_, stream_means_);
+    decoder_process_ = {};
+  }
   if (borrows_ && stream_has_threads_) decoder_->lend_content();
   stream_summed_up_ =
       stream_.format().checksum() == Checksum::kCrc32 && decoder_->content_crc32().has_value();
@@ -180,8 +183,12 @@ std::span<std::byte> RestoreJob::stream_room() {
   return stream_input_;
 }
 
+RestoreJob::~RestoreJob() {
+  if (decoder_is_lost()) static_cast<void>(decoder_.release());
+}
+
 void RestoreJob::settle() noexcept {
-  if (!decoder_) return;
+  if (!decoder_ || decoder_is_lost()) return;
   try {
     decoder_->settle(decoder_->under_way());
   } catch (...) {  // the content that was under way will not come
@@ -206,6 +213,8 @@ RestoreSlot RestoreJob::make_slot() {
 }
 
 std::span<std::byte> RestoreJob::room(RestoreSlot& slot) {
+  if (decoder_is_lost())
+    throw Error(Status::kWrongState, "another process began to restore this stream, with threads of its own");
   if (stream_.in_stream()) return unused_.empty() ? stream_room_ = stream_room() : std::span<std::byte>();
   const std::size_t wanted_bytes = stream_.wanted_bytes();
   if (!in_block_ && header_bytes_.size() < wanted_bytes) header_bytes_.resize(wanted_bytes);
@@ -359,7 +368,7 @@ void RestoreJob::require_indexable() const {
   const Place place{reader.frame_number(), std::nullopt, reader.frame_at()};
   if (frame_format() == Format::kBgzf)
     throw Error(Status::kUnsupportedFeature,
-                "BGZF needs no such index; compress with --index to write bgzip's", place);
+                fmt::format("BGZF needs no such index; {}", current_advice.bgzf_index), place);
   if (frame_format() != Format::kGzip)
     throw Error(Status::kUnsupportedFeature, "an index can only be made of gzip data", place);
 }

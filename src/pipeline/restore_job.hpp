@@ -24,6 +24,7 @@
 
 #include "core/large_buffer.hpp"
 #include "core/options.hpp"
+#include "core/own_process.hpp"
 #include "core/workspace.hpp"
 #include "engine/resilient_engine.hpp"
 #include "format/formats.hpp"
@@ -79,6 +80,11 @@ class RestoreJob {
   RestoreJob(const RestoreOptions& options, std::optional<ContentRange> range,
              const StreamPlaces& places = {}, std::optional<std::uint64_t> total_bytes = std::nullopt,
              DeviceTime time = DeviceTime::kBefore);
+
+  // In a child of fork(), whose decoder has no threads, the decoder stays where it is.
+  ~RestoreJob();
+  RestoreJob(const RestoreJob&) = delete;
+  RestoreJob& operator=(const RestoreJob&) = delete;
 
   // Call it before anything is received. Adds points to `index`, which must outlive the job. All frames
   // must then be gzip, and not BGZF.
@@ -155,6 +161,9 @@ class RestoreJob {
   StreamReport report() const;
 
  private:
+  bool decoder_is_lost() const {
+    return decoder_ && (stream_has_threads_ || stream_on_device_) && !decoder_process_.is_here();
+  }
   bool is_stream() const { return header_.block_kind == BlockKind::kStream; }
   // Of the current frame.
   Format frame_format() const { return header_.format.value_or(stream_.format().id()); }
@@ -213,6 +222,7 @@ class RestoreJob {
   std::uint64_t skip_bytes_ = 0;
   std::uint64_t skipped_bytes_ = 0;  // besides those: of the bytes in unused_
   std::unique_ptr<StreamDecoder> decoder_;
+  OwnProcess decoder_process_;  // whose threads and device it has
   GzipIndex* index_ = nullptr;
   StreamMeans stream_means_;
   bool borrows_ = false;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/options.hpp"
+#include "core/overlap.hpp"
 #include "core/parallel.hpp"
 #include "core/random_access.hpp"
 #include "engine/registry.hpp"
@@ -315,6 +316,7 @@ std::uint64_t RangeReader::content_bytes() const {
 
 std::size_t RangeReader::read(std::uint64_t at, std::span<std::byte> into) const {
   const Impl& impl = Impl::present(impl_);
+  if (const auto memory = impl.input->memory()) refuse_overlap(*memory, into);
   const std::uint64_t all_bytes = content_bytes(), begin = std::min(at, all_bytes);
   const ContentBytes range{begin, begin + std::min<std::uint64_t>(into.size(), all_bytes - begin)};
   const auto require = [&](Status status, const Place& place) {

@@ -102,12 +102,17 @@ nb::list restore_ranges_of(nb::object data,
     return restore_ranges(input.bytes(), wanted, options);
   }();
   nb::list results;
-  for (const RestoredRange& range : restored)
-    results.append(range.status == Status::kOk
-                       ? nb::object(bytes_of(range.bytes))
-                       : error_object(range.status,
-                                      Error(range.status, "the range cannot be restored", range.place).what(),
-                                      range.place));
+  for (std::size_t i = 0; i < restored.size(); ++i) {
+    const RestoredRange& range = restored[i];
+    const auto message = [&] {
+      return Error(range.status,
+                   "range " + std::to_string(i) + ", " + std::to_string(wanted[i].begin) + "-" +
+                       std::to_string(wanted[i].end) + ", cannot be restored",
+                   range.place);
+    };
+    results.append(range.status == Status::kOk ? nb::object(bytes_of(range.bytes))
+                                               : error_object(range.status, message().what(), range.place));
+  }
   return results;
 }
 

@@ -148,6 +148,29 @@ def test_out(text):
     assert hemstitch.restore(hemstitch.compress(b""), out=bytearray()) == 0
 
 
+def test_out_that_overlaps_is_refused(text):
+    packed = hemstitch.compress(text)
+    for call, data in ((hemstitch.compress, text), (hemstitch.restore, packed)):
+        memory = bytearray(data) + bytearray(len(text))
+        before = bytes(memory)
+        view = memoryview(memory)
+        for out in (memory, view[: len(data)], view[len(data) - 1:]):
+            with pytest.raises(hemstitch.Error, match="overlaps") as error:
+                call(view[: len(data)], out=out)
+            assert error.value.status == hemstitch.Status.INVALID_OPTION
+            assert memory == before
+    blocks = [bytearray(hemstitch.compress_lz4_blocks([text])[0])]
+    with pytest.raises(hemstitch.Error, match="overlaps"):
+        hemstitch._core.restore_lz4_blocks_into(blocks, blocks)
+
+
+def test_a_range_that_fails_is_named(text):
+    packed = hemstitch.compress(text)
+    size = len(text)
+    errors = hemstitch.restore_ranges(packed, [(0, 5), (size + 1, size + 2)], errors="return")
+    assert f"range 1, {size + 1}-{size + 2}" in str(errors[1])
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_bound_holds(format, shapes):
     for data in shapes:

@@ -10,6 +10,7 @@
 #include <span>
 #include <string_view>
 
+#include "core/overlap.hpp"
 #include "core/parallel.hpp"
 #include "core/status.hpp"
 
@@ -20,24 +21,30 @@ namespace hemstitch {
 inline constexpr std::size_t kPiecesGrainBytes = 256 << 10;
 
 // Calls `work(piece, begin, end)` from many threads, so that all bytes of each piece are covered exactly
-// once. `function` is the name for errors.
-template <class Work>
-void for_each_part(std::string_view function, std::size_t counterpart_count,
+// once. `function` is the name for errors. `counterparts` are where the pieces of `span` come from or go to.
+template <class Byte, class Work>
+void for_each_part(std::string_view function, std::span<Byte* const> counterparts,
                    std::span<const std::uint32_t> sizes, std::span<const std::uint64_t> offsets,
-                   std::size_t span_bytes, const Work& work) {
-  if (sizes.size() != counterpart_count || offsets.size() != counterpart_count)
+                   std::span<const std::byte> span, const Work& work) {
+  if (sizes.size() != counterparts.size() || offsets.size() != counterparts.size())
     throw Error(Status::kInvalidOption, fmt::format("{}: {} pieces, {} sizes and {} offsets", function,
-                                                    counterpart_count, sizes.size(), offsets.size()));
+                                                    counterparts.size(), sizes.size(), offsets.size()));
   if (sizes.empty()) return;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    if (offsets[i] > span_bytes || sizes[i] > span_bytes - offsets[i])
+    if (offsets[i] > span.size() || sizes[i] > span.size() - offsets[i])
       throw Error(Status::kOutputTooSmall, fmt::format("{}: piece {} of {} bytes at {} is outside {} bytes",
-                                                       function, i, sizes[i], offsets[i], span_bytes));
+                                                       function, i, sizes[i], offsets[i], span.size()));
     if (i > 0 && offsets[i] < offsets[i - 1])
       throw Error(Status::kInvalidOption,
                   fmt::format("{}: the offset of piece {} is below that of the one before", function, i));
   }
   const std::uint64_t first = offsets.front(), last = offsets.back() + sizes.back();
+  const auto taken = span.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(last - first));
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (overlap({counterparts[i], sizes[i]}, taken))
+      throw Error(Status::kInvalidOption,
+                  fmt::format("{}: the memory of piece {} overlaps the span; give it memory of its own",
+                              function, i));
   const std::size_t share_count = (last - first + kPiecesGrainBytes - 1) / kPiecesGrainBytes;
   run_in_parallel(share_count, 1, [&](std::size_t share) {
     const std::uint64_t share_begin = first + share * kPiecesGrainBytes,

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "compact/shuffle/shuffle.hpp"
+#include "core/overlap.hpp"
 #include "core/status.hpp"
 
 namespace hemstitch {
@@ -18,6 +19,7 @@ void for_each_byte(const char* function, std::span<const std::byte> source, std:
     throw Error(Status::kInvalidOption,
                 fmt::format("{}: a source of {} bytes and a target of {}; give both the same size", function,
                             source.size(), target.size()));
+  refuse_overlap(source, target, "the target", "the source");
   const std::size_t elements = source.size() / element_bytes;
   for (std::size_t plane = 0; plane < element_bytes; ++plane)
     for (std::size_t element = 0; element < elements; ++element)

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/advice.hpp"
 #include "gpu/webgpu/native.hpp"
 
 namespace hemstitch::webgpu {
@@ -18,8 +19,6 @@ constexpr std::string_view kFileName = "libwgpu_native.dylib";
 #else
 constexpr std::string_view kFileName = "libwgpu_native.so";
 #endif
-constexpr std::string_view kRemedy =
-    "install it with 'tools/setup webgpu', or name the file in HEMSTITCH_WEBGPU_LIBRARY";
 
 // The file that the environment names, or an empty string.
 std::string named_file() {
@@ -66,21 +65,23 @@ Library load() {
   // Never closed: drivers that it loads start threads, and keep state of their own.
   void* const handle = open_first(loaded.path, failure);
   if (handle == nullptr) {
-    loaded.reason = fmt::format("wgpu-native could not be loaded: {}; {}", failure, kRemedy);
+    loaded.reason =
+        fmt::format("wgpu-native could not be loaded: {}; {}", failure, current_advice.webgpu_library);
     return loaded;
   }
-#define HEMSTITCH_WEBGPU_LOAD(name)                                                            \
-  loaded.api.name = reinterpret_cast<decltype(&wgpu##name)>(dlsym(handle, "wgpu" #name));      \
-  if (loaded.api.name == nullptr) {                                                            \
-    loaded.reason = fmt::format("{} has no function wgpu" #name "; {}", loaded.path, kRemedy); \
-    return loaded;                                                                             \
+#define HEMSTITCH_WEBGPU_LOAD(name)                                                                      \
+  loaded.api.name = reinterpret_cast<decltype(&wgpu##name)>(dlsym(handle, "wgpu" #name));                \
+  if (loaded.api.name == nullptr) {                                                                      \
+    loaded.reason =                                                                                      \
+        fmt::format("{} has no function wgpu" #name "; {}", loaded.path, current_advice.webgpu_library); \
+    return loaded;                                                                                       \
   }
   HEMSTITCH_WEBGPU_FUNCTIONS(HEMSTITCH_WEBGPU_LOAD)
 #undef HEMSTITCH_WEBGPU_LOAD
 
   loaded.reason = load_native(handle, loaded.version);
   if (!loaded.reason.empty()) {
-    loaded.reason = fmt::format("{} {}; {}", loaded.path, loaded.reason, kRemedy);
+    loaded.reason = fmt::format("{} {}; {}", loaded.path, loaded.reason, current_advice.webgpu_library);
     return loaded;
   }
   loaded.loaded = true;

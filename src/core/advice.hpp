@@ -1,0 +1,25 @@
+// What messages advise. The library's advice names nothing but the library: its options, its build. A program
+// on top of it, like the tool, has options and commands of its own, and sets its advice once, before its
+// first call. So an error says what its reader can do, wherever it was thrown.
+#pragma once
+
+#include <string_view>
+
+#include "hemstitch/hemstitch.hpp"
+
+namespace hemstitch {
+
+struct Advice {
+  // The sentence of a status; NULL: the library's.
+  const char* (*of_status)(Status) = nullptr;
+  // How to get what a build lacks.
+  std::string_view cuda_build = "build Hemstitch with -DHEMSTITCH_CUDA=ON";
+  std::string_view webgpu_build = "build Hemstitch where it finds the headers of wgpu-native";
+  std::string_view webgpu_library = "install wgpu-native, or name its file in HEMSTITCH_WEBGPU_LIBRARY";
+  // An index was asked for, of BGZF.
+  std::string_view bgzf_index = "its blocks can be read one by one";
+};
+
+inline constinit Advice current_advice;
+
+}  // namespace hemstitch
