@@ -14,7 +14,7 @@
 namespace hemstitch::cli {
 namespace {
 
-constexpr std::size_t kMostNameBytes = 255, kMostMessageBytes = 4096;
+constexpr std::size_t kMostNameBytes = 512, kMostMessageBytes = 4096;
 
 // The first character of a text in UTF-8; a byte that begins none counts as one.
 struct Character {
