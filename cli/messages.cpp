@@ -14,7 +14,7 @@
 namespace hemstitch::cli {
 namespace {
 
-constexpr std::size_t kMostNameBytes = 255, kMostMessageBytes = 4096;
+constexpr std::size_t kMostNameBytes = 512, kMostMessageBytes = 4096;
 
 // The first character of a text in UTF-8; a byte that begins none counts as one.
 struct Character {
@@ -45,15 +45,15 @@ bool is_obeyed(std::uint32_t code) {
          code == 0x200F || (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
 }
 
-bool is_inside_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 // Of a text that is too long, its beginning and, since names tell most there, rather more of its end.
 std::string shortened(std::string text, std::size_t most_bytes) {
   constexpr std::string_view kGap = "...";
   if (text.size() <= most_bytes) return text;
   std::size_t begin = most_bytes / 3, end = text.size() - (most_bytes - begin - kGap.size());
-  while (begin > 0 && is_inside_character(text[begin])) --begin;
-  while (end < text.size() && is_inside_character(text[end])) ++end;
+  while (begin > 0 && continues_character(text[begin])) --begin;
+  while (end < text.size() && continues_character(text[end])) ++end;
   return text.replace(begin, end - begin, kGap);
 }
 

@@ -12,7 +12,7 @@ _hemstitch() {
   case $previous in
     --backend) choices="auto $(hemstitch backends 2>/dev/null | awk '$2 == "usable" { print $1 }')" ;;
     --finder | --against) choices="$finders" ;;
-    --format) choices='lz4 gzip bgzf zlib deflate' ;;
+    --format) choices='lz4 gzip bgzf zlib deflate any' ;;
     --check) [[ ${COMP_WORDS[COMP_CWORD - 1]} == '=' ]] && choices='block content' ;;
     -B | --block-size) [[ $command == search ]] && return || choices='64K 256K 1M 4M' ;;
     --color | --colour) [[ ${COMP_WORDS[COMP_CWORD - 1]} == '=' ]] && choices='always never auto' ;;
@@ -31,7 +31,7 @@ _hemstitch() {
   fi
   if [[ $word == -* ]]; then
     case $command in
-      cat) choices='--threads --memory --gpu-memory --backend --device --reproducible --force --recursive --no-check --range --dictionary
+      cat) choices='--threads --memory --gpu-memory --backend --device --reproducible --force --recursive --include --exclude --exclude-dir --format --no-check --range --dictionary
           --quiet --verbose --help' ;;
       bench) choices='--level --best --format --threads --block-size --memory --gpu-memory --backend --device --reproducible --seconds --span --batch --batches --repeat-to --json --compare --help' ;;
       index) choices='--force --threads --memory --quiet --verbose --help' ;;
@@ -44,7 +44,7 @@ _hemstitch() {
           --byte-offset --line-number --with-filename --no-filename --null --color --colour --json --no-messages --recursive
           --dereference-recursive --include --exclude --exclude-dir --text --decompress --backend --threads --memory --help' ;;
       *) choices='--compress --decompress --test --list --json --help --version --level --best --fast --threads --block-size --linked
-          --memory --gpu-memory --backend --device --reproducible --output --output-dir --stdout --force --keep --rm --no-sync --recursive --multiple --format --name --no-name --index --check --no-check --verify --sparse
+          --memory --gpu-memory --backend --device --reproducible --output --output-dir --stdout --force --keep --rm --no-sync --recursive --include --exclude --exclude-dir --multiple --format --name --no-name --index --check --no-check --verify --sparse
           --no-sparse --range --virtual --dictionary --quiet --verbose -1 -2 -3 -4 -5 -6 -7 -8 -9 -10 -11 -12' ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")

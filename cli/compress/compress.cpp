@@ -2,8 +2,10 @@
 #include "cli/compress/compress.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "cli/compress/gzip_range.hpp"
@@ -36,6 +38,52 @@ class IndexingSink : public Sink {
  private:
   Sink& sink_;
   SideIndex& index_;
+};
+
+// A file that is being read. If it has grown since it was opened, it ends where it ended then: otherwise a
+// program that appends as fast as we compress would never let us end. A file whose size was never that of its
+// content is read to its end.
+class ReadOnceSource : public Source {
+ public:
+  explicit ReadOnceSource(FileSource& file) : file_(file), left_(file.total_bytes()) {}
+  std::size_t read(std::span<std::byte> into) override {
+    return read_with(into, [this](std::span<std::byte> part) { return file_.read(part); });
+  }
+  std::size_t read_in_parallel(std::span<std::byte> into) override {
+    return read_with(into, [this](std::span<std::byte> part) { return file_.read_in_parallel(part); });
+  }
+  std::optional<std::uint64_t> total_bytes() const override { return file_.total_bytes(); }
+
+  // Whether it has, and so the rest was left out.
+  bool has_grown() const { return has_grown_; }
+
+ private:
+  template <class Read>
+  std::size_t read_with(std::span<std::byte> into, const Read& read) {
+    if (has_grown_) return 0;
+    if (!file_.total_bytes()) return read(into);
+    const auto known = static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), left_.value_or(0)));
+    const std::size_t bytes = read(into.first(known));
+    if (left_) *left_ -= bytes;
+    if (bytes < known || known == into.size()) return bytes;
+    has_grown_ = grows();
+    if (has_grown_) return bytes;
+    const std::size_t more = read(into.subspan(bytes));
+    if (more > 0) has_grown_ = grows();
+    return bytes + more;
+  }
+
+  bool grows() const {
+    const struct stat& known = file_.status();
+    struct stat now {};
+    const bool is_there = file_.is_standard_input() ? fstat(STDIN_FILENO, &now) == 0 : file_.file().stat(now);
+    return is_there && now.st_dev == known.st_dev && now.st_ino == known.st_ino &&
+           now.st_size > known.st_size;
+  }
+
+  FileSource& file_;
+  std::optional<std::uint64_t> left_;  // of the size that it had
+  bool has_grown_ = false;
 };
 
 // What gzip stores about a file: its name, without folders, and its time if that has 32 bits.
@@ -93,7 +141,13 @@ struct IndexOutput {
   std::unique_ptr<FileSink> sink;
 };
 
-// The source grew or shrank while it was read, or its size was never that of its content.
+void tell_of_growth(const Request& request, const std::string& path, const StreamReport& report) {
+  if (!request.quiet)
+    print_message(path, fmt::format("warning: grew while it was read: the first {} bytes are compressed",
+                                    report.input_bytes));
+}
+
+// The source shrank while it was read, or its size was never that of its content.
 void tell_of_another_size(const Request& request, const std::string& path, const StreamReport& report) {
   if (!request.quiet)
     print_message(path, fmt::format("warning: {} bytes were expected, {} came and are compressed (the file "
@@ -128,14 +182,17 @@ Outcome compress_file(const Request& request, CompressOptions options, const Fil
 
   StreamReport report;
   double seconds = 0;
+  bool has_grown = false;
   std::optional<std::string> warning, index_warning;
   {
     Progress progress(path, source.total_bytes(), false, request.quiet);
     std::optional<IndexOutput> index;
     std::optional<IndexingSink> indexing;
     if (request.write_index) indexing.emplace(*sink, *index.emplace(request, source).index);
-    report = compress_stream(source, indexing ? static_cast<Sink&>(*indexing) : *sink, options,
+    ReadOnceSource content(source);
+    report = compress_stream(content, indexing ? static_cast<Sink&>(*indexing) : *sink, options,
                              progress_hooks(progress), {DataPlace::kFile, DataPlace::kFile});
+    has_grown = content.has_grown();
     warning = sink->complete(source);
     if (index) index_warning = index->complete(source);
     seconds = progress.elapsed_seconds();
@@ -147,7 +204,10 @@ Outcome compress_file(const Request& request, CompressOptions options, const Fil
     else
       kept = remove_source(request, source);
   }
-  if (report.expected_input_bytes) tell_of_another_size(request, path, report);
+  if (has_grown)
+    tell_of_growth(request, path, report);
+  else if (report.expected_input_bytes)
+    tell_of_another_size(request, path, report);
   report_stream(request, path, report, seconds);
   return worst(worst(report_warning(request, path, warning), report_warning(request, path, index_warning)),
                report_warning(request, path, kept));

@@ -30,8 +30,8 @@ bool may_share_outputs(const Request& request, const std::vector<FileName>& file
 
 // The place of an output. Several Folder objects may be the same folder, but a folder below --output-dir has
 // only one, and may not be made yet.
-using Place = std::tuple<Folder::Identity, const Folder*, std::string>;
-Place place_of(const Request& request, const FileName& output) {
+using OutputPlace = std::tuple<Folder::Identity, const Folder*, std::string>;
+OutputPlace output_place(const Request& request, const FileName& output) {
   const Folder& folder = *output.folder;
   if (!request.outputs && folder.open()) return {folder.identity(), nullptr, output.name};
   return {{}, &folder, output.name};
@@ -41,11 +41,11 @@ Place place_of(const Request& request, const FileName& output) {
 std::vector<FileName> take_one_for_each_output(const Request& request, std::vector<FileName> files,
                                                Tally& tally) {
   if (!may_share_outputs(request, files)) return files;
-  std::map<Place, FileName> sources;
+  std::map<OutputPlace, FileName> sources;
   std::vector<FileName> taken;
   for (FileName& file : files) {
     if (const std::optional<FileName> output = output_of(request, file)) {
-      const auto [first, is_first] = sources.emplace(place_of(request, *output), file);
+      const auto [first, is_first] = sources.emplace(output_place(request, *output), file);
       if (!is_first) {
         tally.fail(file.path(), fmt::format("'{}' is the output of '{}' already (give this one another {})",
                                             shown_name(output->path()), shown_name(first->second.path()),

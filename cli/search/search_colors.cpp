@@ -27,7 +27,7 @@ SearchColors search_colors(std::string_view setting) {
     const std::string_view name = part.substr(0, part.find('='));
     const bool has_value = name.size() != part.size();
     const std::string value(has_value ? part.substr(name.size() + 1) : part.substr(part.size()));
-    if (value.find_first_not_of("0123456789;") != std::string::npos) break;
+    if ((has_value && name.empty()) || value.find_first_not_of("0123456789;") != std::string::npos) break;
     if (name == "rv") colors.reverse = true;
     if (name == "ne") colors.erase_line = false;
     if (!has_value) continue;

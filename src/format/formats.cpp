@@ -50,14 +50,6 @@ const FrameFormat* FormatTable::of_data(std::span<const std::byte> first_bytes) 
   return nullptr;
 }
 
-const FrameFormat* FormatTable::of_suffix(std::string_view file_name) const {
-  for (const auto& format : formats_)
-    if (!format->suffix().empty() && file_name.size() > format->suffix().size() &&
-        file_name.ends_with(format->suffix()))
-      return format.get();
-  return nullptr;
-}
-
 std::string FormatTable::names() const {
   std::vector<std::string> words;
   for (const auto& format : formats_) words.emplace_back(format->name());

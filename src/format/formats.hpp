@@ -26,8 +26,6 @@ class FormatTable {
   // Null if there is none.
   const FrameFormat* of_name(std::string_view name) const;
   const FrameFormat* of_data(std::span<const std::byte> first_bytes) const;
-  // For "a.lz4", not for ".lz4"; if several formats have the suffix, the first one.
-  const FrameFormat* of_suffix(std::string_view file_name) const;
   // Lists of all formats: "LZ4", or several with "or" before the last.
   std::string names() const;
   std::string titles_told_by_content() const;

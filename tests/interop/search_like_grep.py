@@ -31,7 +31,7 @@ FOLDERS = ["sub", "lib", ".git", "x y", "b.c.d"]
 GLOBS = ["*", "*.c", "*.h", "?", "a", "*.txt", ".*", "[a-e]*", "sub", "*/a", "sub/*", "\\a", "x*", "*.d", ".git",
          "t", "t/*", "[[]g]"]
 GREP_COLORS = ["sl=1:cx=2", "sl=1:cx=2:rv", "mt=4", "ms=4:mc=5", "ne", "fn=:ln=:se=", "mt=", "mt=:sl=7", "ms=4;x",
-               "bn=9:sl=1x:mc=5", "sl=3:ne:rv", "mc=", "cx=2:mt=5"]
+               "bn=9:sl=1x:mc=5", "sl=3:ne:rv", "mc=", "cx=2:mt=5", "mt=7:=4:ms=1", "=;:ne:se=2", "ms=4:mt", ":xx=1::mt=5:"]
 
 
 def some(rng, choices, most=3):

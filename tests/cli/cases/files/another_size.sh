@@ -58,5 +58,16 @@ HEMSTITCH_WATCH_BYTES=100 status_of watched hemstitch -f --rm top/log
 HEMSTITCH_WATCH_BYTES=100 status_of watched hemstitch -rfq --rm top
 names
 
+echo '== a file that grows ends where it ended when it was opened: its end cannot run away'
+noise 500000 >grows
+head -c 5000000 grows >still
+for format in lz4 gzip; do
+  head -c 5000000 still >grows
+  # The pipe is full long before the end of the file is read.
+  hemstitch -T1 --memory 20M --format $format -c grows | { dd bs=1 count=100 status=none; echo more >>grows; cat; } >grown
+  hemstitch -dc grown | cmp - still
+  hemstitch -l grown | awk 'NR == 2 { print $1, $4 }'
+done
+
 echo '== and it is not said where nothing is wrong'
 hemstitch -f top/log

@@ -14,6 +14,7 @@ HEMSTITCH_PRETEND_TERMINAL=stdout hemstitch search --color=never hit tree/a
 HEMSTITCH_PRETEND_TERMINAL=stdout hemstitch search --json hit tree/b
 hemstitch search hit tree/b
 GREP_COLORS='mt=4' hemstitch search --color=always hit tree/b | cat -A
+GREP_COLORS='mt=4:=7:mt=5' hemstitch search --color=always hit tree/b | cat -A # up to the error
 
 # Who reads on behind -m finds what follows the last line.
 (
