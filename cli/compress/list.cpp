@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <ctime>
 
 #include "cli/compress/compress.hpp"
 #include "cli/files/each_file.hpp"
@@ -77,6 +79,14 @@ Totals totals_of(const FrameIndex& index) {
   return totals;
 }
 
+std::string local_time(std::uint32_t seconds) {
+  const std::time_t time = seconds;
+  std::tm parts{};
+  std::array<char, 32> text{};
+  if (localtime_r(&time, &parts) == nullptr) return {};
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts)};
+}
+
 std::string describe(const IndexedFrame& frame) {
   if (frame.skippable) return std::string(frame.header.description);
   std::string text(frame.header.description);
@@ -85,6 +95,8 @@ std::string describe(const IndexedFrame& frame) {
     text += fmt::format(", {} stored", frame.stored_block_count);
   if (frame.header.content_bytes) text += ", content size";
   if (frame.header.dictionary_id) text += fmt::format(", dictionary 0x{:08x}", *frame.header.dictionary_id);
+  if (!frame.header.file_name.empty()) text += fmt::format(", '{}'", shown_name(frame.header.file_name));
+  if (frame.header.file_seconds != 0) text += fmt::format(", {}", local_time(frame.header.file_seconds));
   return text;
 }
 
@@ -113,9 +125,9 @@ std::string number_or_null(const std::optional<Number>& number) {
   return number ? std::to_string(*number) : "null";
 }
 
-std::string json_of(const IndexedFrame& frame, std::uint64_t offset) {
+std::string json_of(const IndexedFrame& frame) {
   std::string text = fmt::format(R"({{"kind":"{}","offset":{},"compressed_bytes":{})", frame.header.kind,
-                                 offset, frame.bytes);
+                                 frame.at, frame.bytes);
   const std::optional<std::uint64_t> blocks = blocks_of(frame);
   const auto of_blocks = [&](std::uint64_t number) {
     return number_or_null(blocks ? std::optional(number) : std::nullopt);
@@ -135,11 +147,7 @@ std::string json_of(const IndexedFrame& frame, std::uint64_t offset) {
 // Prints an object on each line, so that a long list can be read as it comes. The manual describes it.
 void print_json(const std::string& path, const FrameIndex& index, const Totals& totals) {
   std::vector<std::string> frames;
-  std::uint64_t offset = 0;
-  for (const IndexedFrame& frame : index.frames) {
-    frames.push_back(json_of(frame, offset));
-    offset += frame.bytes;
-  }
+  for (const IndexedFrame& frame : index.frames) frames.push_back(json_of(frame));
   fmt::print(
       R"({{"file":"{}","compressed_bytes":{},"content_bytes":{},"block_count":{},"trailing_garbage_at":{},"frames":[{}]}})"
       "\n",

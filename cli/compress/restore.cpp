@@ -107,7 +107,9 @@ Outcome restore_file(const Request& request, const RestoreOptions& given, const 
   const bool testing = request.action == Action::kTest;
   const bool to_stdout = !testing && writes_to_stdout(request, name);
   const DataIdentity identity = identify_data(source.first_bytes());
-  if (identity.kind != DataKind::kFrame && !given.format && to_stdout && request.force) {
+  // Like gzip -dcf: what is not compressed is copied, be it the whole input or what follows the last frame.
+  const bool copies = to_stdout && request.force && !given.format;
+  if (identity.kind != DataKind::kFrame && copies) {
     const std::unique_ptr<FileSink> sink = open_output(request, source);
     copy_unchanged(source, *sink);
     return report_warning(request, path, sink->complete(source));
@@ -125,6 +127,7 @@ Outcome restore_file(const Request& request, const RestoreOptions& given, const 
   {
     Progress progress(path, source.total_bytes(), true, request.quiet);
     StreamHooks hooks = progress_hooks(progress);
+    hooks.copies_rest = copies;
     std::optional<IndexOutput> index;
     if (request.write_index && !index.emplace(request, source).of_members) hooks.index = &index->points;
     PartReport part =

@@ -171,9 +171,12 @@ void report_stream(const Request& request, const std::string& path, const Stream
     const std::uint64_t content = compressing ? report.input_bytes : report.output_bytes;
     const std::uint64_t compressed = compressing ? report.output_bytes : report.input_bytes;
     const double ratio = compressed > 0 ? static_cast<double>(content) / static_cast<double>(compressed) : 0;
+    // What was read for a range has no ratio to it.
+    const bool whole = !request.range && !request.virtual_range;
     print_message(path,
-                  fmt::format("{} -> {} bytes, ratio {:.3f}, backend {}{}, {} {}, {}", report.input_bytes,
-                              report.output_bytes, ratio, report.backend, choice_text(report), report.threads,
+                  fmt::format("{} -> {} bytes{}, backend {}{}, {} {}, {}", report.input_bytes,
+                              report.output_bytes, whole ? fmt::format(", ratio {:.3f}", ratio) : "",
+                              report.backend, choice_text(report), report.threads,
                               report.threads == 1 ? "thread" : "threads", shown_speed(content, seconds)));
   }
   if (request.verbosity > 1 && !report.times.intervals.empty())

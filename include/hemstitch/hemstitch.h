@@ -238,6 +238,10 @@ typedef struct hemstitch_restore_options {
   hemstitch_progress progress; /* NULL: none */
   void* progress_context;      /* passed to `progress` */
   hemstitch_report* report;    /* filled on success; may be NULL */
+  /* For hemstitch_restore_with(), hemstitch_restore_to() and hemstitch_make_index(); other calls refuse it.
+   * If it is not NULL, bytes after the last frame that begin no frame are no error, and on success it is set
+   * to where the last frame ends: to the number of bytes of the input that the call used. */
+  uint64_t* used_bytes;
 } hemstitch_restore_options;
 
 /* Finds the size of what hemstitch_restore() would write, without writing it. */
@@ -246,7 +250,8 @@ HEMSTITCH_API hemstitch_status hemstitch_restored_size(const void* input, size_t
 
 /* Restores all frames in input[0, input_bytes) in order, and verifies every checksum they have. On success
  * output_bytes is set to the restored size, otherwise it is unchanged. After an error the contents of
- * `output` are unspecified. */
+ * `output` are unspecified. Returns HEMSTITCH_TRAILING_GARBAGE if other bytes follow the last frame; with
+ * options.used_bytes the call gives the content and their place instead. */
 HEMSTITCH_API hemstitch_status hemstitch_restore(const void* input, size_t input_bytes, void* output,
                                                  size_t output_capacity, size_t* output_bytes);
 
@@ -257,7 +262,7 @@ HEMSTITCH_API hemstitch_status hemstitch_restore_with(const hemstitch_restore_op
 
 /* The same, but passes the content to `output` piece by piece: for contents of unknown size. `output` may be
  * called from any thread. All that it received before an error is correct content, verified block by
- * block. */
+ * block; before HEMSTITCH_TRAILING_GARBAGE it is all of the content. */
 HEMSTITCH_API hemstitch_status hemstitch_restore_to(const hemstitch_restore_options* options,
                                                     const void* input, size_t input_bytes,
                                                     hemstitch_output output, void* context);
@@ -340,9 +345,11 @@ HEMSTITCH_API hemstitch_status hemstitch_decompressor_make_index(hemstitch_decom
 HEMSTITCH_API hemstitch_status hemstitch_decompressor_write(hemstitch_decompressor* decompressor,
                                                             const void* piece, size_t piece_bytes);
 /* Returns HEMSTITCH_TRUNCATED if the stream ends inside a frame, HEMSTITCH_TRAILING_GARBAGE if other bytes
- * follow the last frame. */
+ * follow the last frame: all content has gone to the output then, and they begin at the report's
+ * input_bytes. */
 HEMSTITCH_API hemstitch_status hemstitch_decompressor_finish(hemstitch_decompressor* decompressor);
-/* Writes the index; call it after make_index() and finish(), any number of times. hemstitch_index_bound() of
+/* Writes the index; call it after make_index() and finish(), also after HEMSTITCH_TRAILING_GARBAGE, any
+ * number of times. hemstitch_index_bound() of
  * the total input size is always enough room. output_bytes is set on success. */
 HEMSTITCH_API hemstitch_status hemstitch_decompressor_index(const hemstitch_decompressor* decompressor,
                                                             void* output, size_t output_capacity,

@@ -146,13 +146,18 @@ struct RestoreOptions {
   // For restore_ranges() on gzip: the output of make_index() for this file, or a .gzidx file of indexed_gzip
   // or rapidgzip.
   std::span<const std::byte> index = {};
+  // For restore(), restore_into(), restore_to() and make_index(); other calls refuse it. If it is set, bytes
+  // after the last frame that begin no frame are no error, and the call sets it to where the last frame ends:
+  // to the number of bytes of the input that it used. After an error it is unchanged.
+  std::uint64_t* used_bytes = nullptr;
 };
 
 // Compresses `input` into one frame. Throws Error.
 HEMSTITCH_API std::vector<std::byte> compress(std::span<const std::byte> input,
                                               const CompressOptions& options = {});
 
-// Restores every frame in `input`, in order. Throws Error.
+// Restores every frame in `input`, in order. Throws Error: kTrailingGarbage, with the place, if other bytes
+// follow the last frame, unless options.used_bytes is set.
 HEMSTITCH_API std::vector<std::byte> restore(std::span<const std::byte> input,
                                              const RestoreOptions& options = {});
 
@@ -244,7 +249,9 @@ class HEMSTITCH_API Compressor {
 };
 
 // Restores a stream of one or more frames. Holds at most one batch of blocks in memory. finish() throws
-// Status::kTruncated if the stream ends inside a frame. Otherwise as Compressor.
+// Status::kTruncated if the stream ends inside a frame, and Status::kTrailingGarbage if bytes that begin no
+// frame follow the last one: all content has gone to the output then, and report().input_bytes is where they
+// begin. Otherwise as Compressor.
 class HEMSTITCH_API Decompressor {
  public:
   Decompressor(const RestoreOptions& options, Output output);
@@ -259,7 +266,7 @@ class HEMSTITCH_API Decompressor {
   void write(std::span<const std::byte> piece);
   void finish();
 
-  // Returns the index; call it after make_index() and finish().
+  // Returns the index; call it after make_index() and finish(), also after one that threw kTrailingGarbage.
   std::vector<std::byte> index() const;
 
   Report report() const;  // at any time, also after an Error

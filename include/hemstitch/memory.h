@@ -26,7 +26,7 @@ typedef struct hemstitch_item {
   size_t input_bytes;
   void* output;
   size_t output_capacity;
-  size_t output_bytes;     /* set: 0 unless status is HEMSTITCH_OK */
+  size_t output_bytes;     /* set: 0 unless status is HEMSTITCH_OK, or HEMSTITCH_TRAILING_GARBAGE */
   hemstitch_status status; /* set: HEMSTITCH_OUTPUT_TOO_SMALL, or the error of this input */
   hemstitch_place place;   /* set: where in the input; "not known" for LZ4 blocks */
 } hemstitch_item;
@@ -40,7 +40,8 @@ HEMSTITCH_API hemstitch_status hemstitch_compress_many(const hemstitch_compress_
                                                        hemstitch_item* items, size_t count);
 
 /* The reverse: what hemstitch_restore_with() gives for each input. Damage to one input does not affect the
- * others; the call still returns HEMSTITCH_OK. */
+ * others; the call still returns HEMSTITCH_OK. An input with the status HEMSTITCH_TRAILING_GARBAGE was restored
+ * up to its `place`, where bytes that are no frame begin. */
 HEMSTITCH_API hemstitch_status hemstitch_restore_many(const hemstitch_restore_options* options,
                                                       hemstitch_item* items, size_t count);
 

@@ -39,7 +39,8 @@ HEMSTITCH_API std::size_t restore_into(std::span<const std::byte> input, std::sp
                                        const RestoreOptions& options = {}, const Progress& progress = {});
 
 // restore(), passing the content to `output` piece by piece: for contents of unknown size. Calls of `output`
-// never overlap, but may come from any thread.
+// never overlap, but may come from any thread. All of the content has been passed when kTrailingGarbage is
+// thrown.
 HEMSTITCH_API void restore_to(std::span<const std::byte> input, const Output& output,
                               const RestoreOptions& options = {}, const Progress& progress = {});
 
@@ -47,9 +48,11 @@ HEMSTITCH_API void restore_to(std::span<const std::byte> input, const Output& ou
 
 struct OneOfMany {
   Status status = Status::kOk;
-  std::string message = {};           // as Error::what(); empty if the status is kOk
-  Place place = {};                   // of the error
-  std::vector<std::byte> bytes = {};  // the result; empty unless the status is kOk
+  std::string message = {};  // as Error::what(); empty if the status is kOk
+  Place place = {};          // of the error
+  // The result; empty unless the status is kOk, or kTrailingGarbage: then it is the content before the bytes
+  // at `place`.
+  std::vector<std::byte> bytes = {};
 };
 
 // Each input becomes a separate frame, as compress() writes it, except that the frame of an empty input does

@@ -57,6 +57,7 @@ inline RestoreOptions options_of(const hemstitch_restore_options& given) {
   options.accept_any_dictionary_id = given.accept_any_dictionary_id != 0;
   need_for(given.index_bytes, given.index, "options.index");
   options.index = bytes_of(given.index, given.index_bytes);
+  options.used_bytes = given.used_bytes;
   return options;
 }
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "api/report.hpp"
+#include "api/sinks.hpp"
+#include "core/options.hpp"
 #include "core/parallel.hpp"
 #include "pipeline/compress_job.hpp"
 #include "pipeline/restore_job.hpp"
@@ -14,17 +16,6 @@
 
 namespace hemstitch {
 namespace {
-
-class VectorSink : public Sink {
- public:
-  void write(std::span<const std::byte> bytes) override {
-    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-  }
-  std::vector<std::byte> take() { return std::move(bytes_); }
-
- private:
-  std::vector<std::byte> bytes_;
-};
 
 class OutputSink : public Sink {
  public:
@@ -141,14 +132,15 @@ struct Decompressor::Impl {
   using Event = RestoreJob::Event;
 
   Impl(const RestoreOptions& options, Output output)
-      : job(options, std::nullopt, {}, std::nullopt, DeviceTime::kBeside),
-        sink(std::move(output)),
-        slots(1) {}
+      : job(options, std::nullopt, {}, std::nullopt, DeviceTime::kBeside), sink(std::move(output)), slots(1) {
+    refuse_used_bytes(options);
+  }
   ~Impl() { job.settle(); }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
   void write(std::span<const std::byte> piece) {
+    written_bytes += piece.size();
     for (;;) {
       if (skip_left > 0) {
         const std::size_t bytes = static_cast<std::size_t>(std::min<std::uint64_t>(skip_left, piece.size()));
@@ -228,8 +220,8 @@ struct Decompressor::Impl {
       job.room(slots[filling]);
       advance(0, true);
     }
-    if (const auto at = job.report().trailing_garbage_at)
-      throw Error(Status::kTrailingGarbage, "the bytes after the last frame are not a frame", {{}, {}, at});
+    finished = true;
+    report_end(job.report(), {});
   }
 
   GzipIndex index;
@@ -238,6 +230,7 @@ struct Decompressor::Impl {
   OutputSink sink;
   std::vector<RestoreSlot> slots;
   std::size_t filling = 0;
+  std::uint64_t written_bytes = 0;  // what write() was given
   std::uint64_t skip_left = 0;
   bool garbage = false;  // the bytes that follow are ignored
   StreamState state;
@@ -266,7 +259,6 @@ void Decompressor::finish() {
   Impl& impl = present(impl_);
   impl.begun = true;
   impl.state.run([&] { impl.finish(); });
-  impl.finished = true;
   impl.state.close();
 }
 
@@ -276,8 +268,7 @@ std::vector<std::byte> Decompressor::index() const {
   const Impl& impl = present(impl_);
   if (!impl.makes_index || !impl.finished)
     throw Error(Status::kWrongState, "call index() after make_index() and finish()");
-  const StreamReport report = impl.job.report();
-  return impl.index.bytes(report.input_bytes, report.output_bytes);
+  return impl.index.bytes(impl.written_bytes, impl.job.report().output_bytes);
 }
 
 std::vector<std::byte> compress(std::span<const std::byte> input, const CompressOptions& options) {
@@ -295,10 +286,7 @@ std::vector<std::byte> compress(std::span<const std::byte> input, const Compress
 std::vector<std::byte> restore(std::span<const std::byte> input, const RestoreOptions& options) {
   MemorySource source(input);
   VectorSink sink;
-  const StreamReport report = restore_stream(source, sink, options);
-  if (report.trailing_garbage_at)
-    throw Error(Status::kTrailingGarbage, "the bytes after the last frame are not a frame",
-                {{}, {}, report.trailing_garbage_at});
+  report_end(restore_stream(source, sink, options), options);
   return sink.take();
 }
 
@@ -309,9 +297,7 @@ std::vector<std::byte> make_index(std::span<const std::byte> input, const Restor
   StreamHooks hooks;
   hooks.index = &index;
   const StreamReport report = restore_stream(source, nowhere, options, hooks);
-  if (report.trailing_garbage_at)
-    throw Error(Status::kTrailingGarbage, "the bytes after the last frame are not a frame",
-                {{}, {}, report.trailing_garbage_at});
+  report_end(report, options);
   return index.bytes(input.size(), report.output_bytes);
 }
 

@@ -28,9 +28,6 @@ void watched(const Given& given, std::span<const std::byte> input, const Run& ru
   StreamHooks hooks;
   hooks.progress = progress_of(given);
   const StreamReport report = run(source, hooks);
-  if (report.trailing_garbage_at)
-    throw Error(Status::kTrailingGarbage, "the bytes after the last frame are not a frame",
-                {{}, {}, report.trailing_garbage_at});
   if (given.report != nullptr) fill_report(given.report, public_report(report));
 }
 
@@ -132,7 +129,9 @@ hemstitch_status hemstitch_restore_with(const hemstitch_restore_options* given, 
     }
     RoomSink sink(room);
     watched(all, data, [&](MemorySource& source, const StreamHooks& hooks) {
-      return restore_stream(source, sink, options, hooks);
+      const StreamReport report = restore_stream(source, sink, options, hooks);
+      report_end(report, options);
+      return report;
     });
     *output_bytes = sink.written();
   });
@@ -149,7 +148,9 @@ hemstitch_status hemstitch_restore_to(const hemstitch_restore_options* given, co
     if (all.report == nullptr) return restore_to(data, call, options, progress_of(all));
     CallSink sink(call);
     watched(all, data, [&](MemorySource& source, const StreamHooks& hooks) {
-      return restore_stream(source, sink, options, hooks);
+      const StreamReport report = restore_stream(source, sink, options, hooks);
+      report_end(report, options);
+      return report;
     });
   });
 }

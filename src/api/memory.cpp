@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "api/report.hpp"
 #include "api/sinks.hpp"
 #include "core/options.hpp"
 #include "core/overlap.hpp"
@@ -30,10 +31,7 @@ StreamHooks hooks_of(const Progress& progress) {
 void restore_all(std::span<const std::byte> input, Sink& sink, const RestoreOptions& options,
                  const Progress& progress) {
   MemorySource source(input);
-  const StreamReport report = restore_stream(source, sink, options, hooks_of(progress));
-  if (report.trailing_garbage_at)
-    throw Error(Status::kTrailingGarbage, "the bytes after the last frame are not a frame",
-                {{}, {}, report.trailing_garbage_at});
+  report_end(restore_stream(source, sink, options, hooks_of(progress)), options);
 }
 
 // A stream makes buffers of whole blocks, however short its input is. Up to this size that would cost more
@@ -73,6 +71,7 @@ std::optional<std::size_t> restore_short(std::span<const std::byte> input, const
   const auto restored = frames.restore({&copied, 1}, room);
   if (!restored.front().content) return std::nullopt;
   output(*restored.front().content);
+  if (options.used_bytes != nullptr) *options.used_bytes = input.size();
   return restored.front().content->size();
 }
 
@@ -248,6 +247,7 @@ std::vector<OneOfMany> compress_many(std::span<const std::span<const std::byte>>
 
 std::vector<OneOfMany> restore_many(std::span<const std::span<const std::byte>> inputs,
                                     const RestoreOptions& options) {
+  refuse_used_bytes(options);
   std::vector<OneOfMany> results(inputs.size());
   std::uint64_t all_bytes = 0;
   for (const std::span<const std::byte> input : inputs) all_bytes += input.size();
@@ -274,11 +274,17 @@ std::vector<OneOfMany> restore_many(std::span<const std::span<const std::byte>> 
   one_by_one(left, frames.threads(), [&](std::size_t number, unsigned threads) {
     RestoreOptions alone = options;
     alone.threads = threads;
+    VectorSink sink;
+    bool is_whole = false;
     try {
-      results[number].bytes = restore(inputs[number], alone);
-    } catch (const Error& error) {
-      results[number] = failed(error);
+      MemorySource source(inputs[number]);
+      const StreamReport report = restore_stream(source, sink, alone);
+      is_whole = true;
+      report_end(report, alone);
+    } catch (const Error& thrown) {
+      results[number] = failed(thrown);
     }
+    if (is_whole) results[number].bytes = sink.take();
   });
   return results;
 }
@@ -311,6 +317,7 @@ void compress_lz4_blocks(std::span<Lz4Block> blocks, const CompressOptions& give
 void restore_lz4_blocks(std::span<Lz4Block> blocks, const RestoreOptions& options) {
   validate(options);
   refuse_overlapping(blocks);
+  refuse_used_bytes(options);
   const unsigned threads = resolve_threads(options.threads);
   Workload work{.direction = Direction::kRestore, .format = Format::kLz4, .threads = options.threads};
   work.content_bytes = work.compressed_bytes = 0;

@@ -21,4 +21,14 @@ inline Report public_report(const StreamReport& of) {
           .backend_dropped = of.dropped};
 }
 
+// After all of an input was restored: tells the caller where its last frame ends, or throws kTrailingGarbage if
+// other bytes follow there and the caller does not ask.
+inline void report_end(const StreamReport& report, const RestoreOptions& options) {
+  if (options.used_bytes != nullptr)
+    *options.used_bytes = report.input_bytes;
+  else if (report.trailing_garbage_at)
+    throw Error(Status::kTrailingGarbage, "the bytes after the last frame are not a frame",
+                {{}, {}, report.trailing_garbage_at});
+}
+
 }  // namespace hemstitch

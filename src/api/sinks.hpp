@@ -7,12 +7,24 @@
 #include <cstddef>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "core/parallel.hpp"
 #include "hemstitch/hemstitch.hpp"
 #include "pipeline/stream.hpp"
 
 namespace hemstitch {
+
+class VectorSink : public Sink {
+ public:
+  void write(std::span<const std::byte> bytes) override {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
+  std::vector<std::byte> take() { return std::move(bytes_); }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
 
 // Throws kOutputTooSmall when the buffer is full.
 class RoomSink : public Sink {

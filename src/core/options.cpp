@@ -30,6 +30,11 @@ void validate(const CompressOptions& options) {
 
 void validate(const RestoreOptions& options) { validate_threads(options.threads); }
 
+void refuse_used_bytes(const RestoreOptions& options) {
+  require(options.used_bytes == nullptr,
+          "used_bytes is only for calls that restore all of one input at once");
+}
+
 unsigned resolve_threads(unsigned requested) {
   const auto cores = static_cast<unsigned>(tbb::info::default_concurrency());
   return requested != 0 ? std::min(requested, kMostThreadsPerCore * cores) : cores;

@@ -12,6 +12,9 @@ inline constexpr int kMaxAcceleration = 65536;  // liblz4 treats greater values 
 void validate(const CompressOptions& options);
 void validate(const RestoreOptions& options);
 
+// For calls whose results have no single end in one input. Throws kInvalidOption if used_bytes is set.
+void refuse_used_bytes(const RestoreOptions& options);
+
 // The number of threads of a run: as requested, or one for each core that this process may use. Threads far
 // beyond the number of cores find no work, but each has its buffers, and oneTBB's threads search for work for
 // a while: on 2 cores, 1024 of them took a minute for a gigabyte of zeros, which 16 compress in half a

@@ -49,7 +49,7 @@ const char* status_text(Status status) {
     case Status::kContentSizeMismatch:
       return "the restored size is not what the header says; get an intact copy";
     case Status::kTrailingGarbage:
-      return "the data was restored; bytes after the last frame were ignored";
+      return "other bytes follow the compressed data; what stands before them is whole";
     case Status::kOutputTooSmall:
       return "the output is too small; ask for the size first";
     case Status::kOutOfMemory:

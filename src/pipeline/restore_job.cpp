@@ -675,9 +675,33 @@ void RestoreJob::require_range_inside_content() const {
         fmt::format("the range begins at byte {}, the content has {} bytes", range_->begin, content_at_));
 }
 
+std::size_t RestoreJob::read_rest(std::span<std::byte> into) {
+  const FrameReader& reader = stream_.reader();
+  const std::uint64_t zeros = reader.held_bytes() - reader.garbage().size();
+  std::size_t count = 0;
+  if (rest_read_bytes_ < zeros) {
+    count = static_cast<std::size_t>(std::min<std::uint64_t>(zeros - rest_read_bytes_, into.size()));
+    std::fill_n(into.begin(), count, std::byte{0});
+  } else if (rest_read_bytes_ < reader.held_bytes()) {
+    const auto left = reader.garbage().subspan(static_cast<std::size_t>(rest_read_bytes_ - zeros));
+    count = std::min(left.size(), into.size());
+    std::copy_n(left.begin(), count, into.begin());
+  } else {
+    count = take_unused(into);
+  }
+  rest_read_bytes_ += count;
+  return count;
+}
+
+void RestoreJob::rest_written(std::size_t bytes) {
+  report_.trailing_garbage_at.reset();
+  report_.output_bytes += bytes;
+  rest_written_bytes_ += bytes;
+}
+
 StreamReport RestoreJob::report() const {
   StreamReport report = report_;
-  report.input_bytes = stream_.position();
+  report.input_bytes = stream_.position() + rest_written_bytes_;
   if (engine_) engine_->report(report);
   return report;
 }

@@ -153,6 +153,11 @@ class RestoreJob {
   void emit(RestoreSlot& slot, Sink& sink);
   void end_frame();
 
+  // After kEnd, if other bytes follow the last frame: passes on those that were received, until it returns 0;
+  // the rest is in the source. rest_written() takes them for content.
+  std::size_t read_rest(std::span<std::byte> into);
+  void rest_written(std::size_t bytes);
+
   // What emit() has written so far.
   std::uint64_t emitted_output_bytes() const { return report_.output_bytes; }
   // Call it after kEnd. Throws kRangeOutsideContent if the range begins after the content.
@@ -245,6 +250,7 @@ class RestoreJob {
   std::size_t batch_input_bytes_ =
       0;  // of the frame's last batch that was read ahead and filled its slot; 0: none
   std::optional<RunningChecksum> content_checksum_;  // of a frame that has one
+  std::uint64_t rest_read_bytes_ = 0, rest_written_bytes_ = 0;
   StreamReport report_;
 };
 

@@ -116,6 +116,7 @@ struct RangeReader::Impl {
   Impl(std::unique_ptr<RandomAccess> opened, const RestoreOptions& given)
       : input(std::move(opened)), options(given) {
     validate(options);
+    refuse_used_bytes(options);
     if (!options.dictionary.empty()) throw Error(Status::kInvalidOption, "dictionary: ranges cannot use one");
     if (!options.index.empty()) {
       gzip.emplace(*input, options);

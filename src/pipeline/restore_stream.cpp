@@ -9,6 +9,7 @@ namespace {
 
 // Fewer bytes than this are read block by block.
 constexpr std::size_t kLeastAheadBytes = std::size_t{1} << 20;
+constexpr std::size_t kCopiedBytes = std::size_t{256} << 10;
 
 // Reads what the job wants next and passes it on; skips what the job skips. The caller's arena has `threads`
 // threads.
@@ -18,6 +19,19 @@ RestoreJob::Event advance(RestoreJob& job, RestoreSlot& slot, Source& source, un
   const auto event = job.received(slot, bytes, bytes < room.size());
   if (event == RestoreJob::Event::kSkip) job.skipped(source.skip(job.skip_bytes()));
   return event;
+}
+
+void copy_rest(RestoreJob& job, Source& source, Sink& sink, const StreamHooks& hooks) {
+  std::vector<std::byte> buffer(kCopiedBytes);
+  for (;;) {
+    throw_if_cancelled(hooks);
+    std::size_t bytes = job.read_rest(buffer);
+    if (bytes == 0) bytes = source.read(buffer);
+    if (bytes == 0) return;
+    sink.write(std::span(buffer).first(bytes));
+    job.rest_written(bytes);
+    if (hooks.progress) hooks.progress(job.report().input_bytes, job.emitted_output_bytes());
+  }
 }
 
 StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, const StreamHooks& hooks,
@@ -91,6 +105,7 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
     job.end_frame();
   }
   job.require_range_inside_content();
+  if (hooks.copies_rest && job.report().trailing_garbage_at) copy_rest(job, source, sink, hooks);
   return job.report();
 }
 

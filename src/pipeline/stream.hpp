@@ -46,6 +46,9 @@ struct StreamHooks {
   const std::atomic<bool>* cancelled = nullptr;
   // Restoring: only the calling thread uses source and sink, whatever other threads do.
   bool stays_on_thread = false;
+  // Restoring: what follows the last frame and begins none is content too, as for `gzip -dcf`. Then there is no
+  // StreamReport::trailing_garbage_at.
+  bool copies_rest = false;
   // Restoring whole gzip streams: receives the points from which parts can be restored later
   // (pipeline/gzip_points.hpp). BGZF and other formats then fail with kUnsupportedFeature.
   GzipIndex* index = nullptr;

@@ -1,14 +1,18 @@
 // The C interface: statuses, exact room, messages.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "hemstitch/batch.h"
 #include "hemstitch/hemstitch.h"
 #include "hemstitch/hemstitch.hpp"
+#include "hemstitch/memory.h"
 #include "lz4f_oracle.hpp"
 #include "shapes.hpp"
 #include "threads.hpp"
@@ -163,6 +167,52 @@ TEST(CInterface, ErrorsHaveStatusAndMessage) {
             HEMSTITCH_TRAILING_GARBAGE);
   EXPECT_STREQ(hemstitch_status_text(HEMSTITCH_OK), "done");
   EXPECT_STREQ(hemstitch_version(), HEMSTITCH_VERSION_STRING);
+}
+
+TEST(CInterface, WhatStandsBeforeOtherBytesIsGivenToWhoAsksForTheirPlace) {
+  const Bytes content = wordy_bytes(1000), frame = compress_c(content), data = frame + bytes_of("xyz");
+  Bytes room(content.size());
+  std::size_t bytes = 0;
+  std::uint64_t used = 0;
+  hemstitch_report report{};
+  report.size = sizeof report;
+  for (const bool with_report : {false, true}) {
+    hemstitch_restore_options options = restore_options();
+    if (with_report) options.report = &report;
+    EXPECT_EQ(hemstitch_restore_with(&options, data.data(), data.size(), room.data(), room.size(), &bytes),
+              HEMSTITCH_TRAILING_GARBAGE);
+    EXPECT_EQ(hemstitch_last_error_place().byte_offset, frame.size());
+    options.used_bytes = &used;
+    ASSERT_EQ(hemstitch_restore_with(&options, data.data(), data.size(), room.data(), room.size(), &bytes),
+              HEMSTITCH_OK);
+    EXPECT_EQ(std::exchange(used, 0), frame.size());
+    EXPECT_EQ(bytes, content.size());
+    EXPECT_EQ(room, content);
+    Bytes passed;
+    const auto pass = [](void* context, const void* piece, std::size_t count) {
+      const auto* const begin = static_cast<const std::byte*>(piece);
+      static_cast<Bytes*>(context)->insert(static_cast<Bytes*>(context)->end(), begin, begin + count);
+      return 0;
+    };
+    ASSERT_EQ(hemstitch_restore_to(&options, data.data(), data.size(), pass, &passed), HEMSTITCH_OK);
+    EXPECT_EQ(std::exchange(used, 0), frame.size());
+    EXPECT_EQ(passed, content);
+  }
+  EXPECT_EQ(report.input_bytes, frame.size());
+  hemstitch_restore_options options = restore_options();
+  options.used_bytes = &used;
+  hemstitch_item item{data.data(), data.size(), room.data(), room.size(), 0, HEMSTITCH_OK, {}};
+  EXPECT_EQ(hemstitch_restore_many(&options, &item, 1), HEMSTITCH_INVALID_OPTION);
+  std::fill(room.begin(), room.end(), std::byte{0});
+  ASSERT_EQ(hemstitch_restore_many(nullptr, &item, 1), HEMSTITCH_OK);
+  EXPECT_EQ(item.status, HEMSTITCH_TRAILING_GARBAGE);
+  EXPECT_EQ(item.output_bytes, content.size());
+  EXPECT_EQ(item.place.byte_offset, frame.size());
+  EXPECT_EQ(room, content);
+  // A caller who was compiled before the member was there.
+  options.size = offsetof(hemstitch_restore_options, used_bytes);
+  EXPECT_EQ(hemstitch_restore_with(&options, data.data(), data.size(), room.data(), room.size(), &bytes),
+            HEMSTITCH_TRAILING_GARBAGE);
 }
 
 // Calls work on the backend and device that the options name.

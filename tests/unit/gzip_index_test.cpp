@@ -354,6 +354,36 @@ TEST(GzipIndex, MadeByTheStream) {
   EXPECT_LE(stream.index().size(), hemstitch_index_bound(file.size()));
 }
 
+// An index is for a file of one size, and that has what follows the members.
+TEST(GzipIndex, IsForAllOfTheFileAlsoBehindTheMembers) {
+  const Bytes content = wordy_bytes(9'000'000), member = gzip_member(content);
+  for (const Bytes& rest : {Bytes(1000), bytes_of("not a member")}) {
+    const bool zeros = rest[0] == std::byte{0};
+    const Bytes file = member + rest;
+    RestoreOptions options;
+    std::uint64_t used = 0;
+    if (!zeros) {
+      EXPECT_THROW(make_index(file), Error);
+    }
+    options.used_bytes = &used;
+    const Bytes index = make_index(file, options);
+    EXPECT_EQ(used, member.size());
+    Decompressor stream({}, [](std::span<const std::byte>) {});
+    stream.make_index();
+    stream.write(file);
+    if (zeros) {
+      stream.finish();
+    } else {
+      EXPECT_THROW(stream.finish(), Error);
+    }
+    EXPECT_EQ(stream.index() == index, true);
+    RestoreOptions by_index;
+    by_index.index = index;
+    const ContentBytes range{8'000'000, 8'000'100};
+    EXPECT_EQ(restore_ranges(file, {&range, 1}, by_index).front().bytes, part(content, 8'000'000, 8'000'100));
+  }
+}
+
 TEST(GzipIndex, CInterface) {
   const Bytes content = wordy_bytes(5'000'000), file = gzip_member(content);
   Bytes index(hemstitch_index_bound(file.size()));

@@ -83,6 +83,80 @@ TEST(Memory, ARoomThatIsTooSmallIsTold) {
   EXPECT_EQ(status_thrown([&] { restore_into(frame + bytes_of("more"), room); }), Status::kTrailingGarbage);
 }
 
+// Like zlib's total_in: who asks where the frames end gets the content and the place; who does not gets an error.
+TEST_WITH_THREADS(Memory, WhatStandsBeforeOtherBytesIsGivenToWhoAsksForTheirPlace) {
+  for (const Format format : kFormats)
+    for (const Bytes& content : {Bytes{}, bytes_of("a"), wordy_bytes(300'000)}) {
+      CompressOptions compressing;
+      compressing.format = format;
+      const Bytes frame = compress(content, compressing);
+      for (const Bytes& rest :
+           {Bytes{}, bytes_of("x"), bytes_of("some bytes after it"), Bytes(1000, std::byte{7})}) {
+        const Bytes data = frame + rest;
+        RestoreOptions options = restoring(format);
+        const Status unasked = rest.empty() ? Status::kOk : Status::kTrailingGarbage;
+        EXPECT_EQ(status_thrown([&] { restore(data, options); }), unasked);
+        Bytes room(content.size()), passed;
+        const Output pass = [&](std::span<const std::byte> bytes) {
+          passed.insert(passed.end(), bytes.begin(), bytes.end());
+        };
+        EXPECT_EQ(status_thrown([&] { restore_to(data, pass, options); }), unasked);
+        EXPECT_TRUE(passed == content);
+        std::uint64_t used = 1;
+        options.used_bytes = &used;
+        EXPECT_TRUE(restore(data, options) == content);
+        EXPECT_EQ(used, frame.size());
+        used = 1;
+        EXPECT_EQ(restore_into(data, room, options), content.size());
+        EXPECT_TRUE(room == content);
+        EXPECT_EQ(used, frame.size());
+        used = 1;
+        passed.clear();
+        restore_to(data, pass, options);
+        EXPECT_TRUE(passed == content);
+        EXPECT_EQ(used, frame.size());
+      }
+      // Another error stays one.
+      std::uint64_t used = 1;
+      RestoreOptions options = restoring(format);
+      options.used_bytes = &used;
+      EXPECT_NE(status_thrown([&] { restore(std::span(frame).first(frame.size() - 1), options); }),
+                Status::kOk);
+      EXPECT_EQ(used, 1u);
+      // Calls without one input to restore.
+      const std::span<const std::byte> input = frame;
+      const ContentBytes range{0, 0};
+      EXPECT_EQ(status_thrown([&] { restore_many({&input, 1}, options); }), Status::kInvalidOption);
+      EXPECT_EQ(status_thrown([&] { restore_ranges(input, {&range, 1}, options); }), Status::kInvalidOption);
+      EXPECT_EQ(status_thrown([&] { restore_lz4_blocks({}, options); }), Status::kInvalidOption);
+      EXPECT_EQ(status_thrown([&] { Decompressor(options, [](auto) {}); }), Status::kInvalidOption);
+    }
+  // The zeros that a reader of gzip ignores are not part of a frame.
+  CompressOptions gzip;
+  gzip.format = Format::kGzip;
+  const Bytes member = compress(wordy_bytes(1000), gzip);
+  std::uint64_t used = 0;
+  RestoreOptions options;
+  options.used_bytes = &used;
+  EXPECT_EQ(restore(member + Bytes(5000), options), wordy_bytes(1000));
+  EXPECT_EQ(used, member.size());
+}
+
+TEST_WITH_THREADS(Memory, ManyGiveWhatStandsBeforeOtherBytes) {
+  const Bytes small = wordy_bytes(1000), large = wordy_bytes(300'000);
+  const std::vector<Bytes> inputs{compress(small), compress(small) + bytes_of("more"),
+                                  compress(large) + bytes_of("x"), bytes_of("no frame")};
+  const std::vector<OneOfMany> results = restore_many(spans(inputs));
+  EXPECT_EQ(results[0].bytes, small);
+  EXPECT_EQ(results[1].status, Status::kTrailingGarbage);
+  EXPECT_EQ(results[1].bytes, small);
+  EXPECT_EQ(results[1].place.byte_offset, inputs[1].size() - 4);
+  EXPECT_EQ(results[2].status, Status::kTrailingGarbage);
+  EXPECT_TRUE(results[2].bytes == large);
+  EXPECT_EQ(results[3].status, Status::kUnknownFormat);
+  EXPECT_TRUE(results[3].bytes.empty());
+}
+
 TEST_WITH_THREADS(Memory, ProgressIsToldAndEndsACall) {
   const Bytes content = mixed_bytes(3000000);
   Bytes frame(compress_bound(content.size()));

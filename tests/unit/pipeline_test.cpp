@@ -593,6 +593,7 @@ TEST_WITH_THREADS(Push, TrailingGarbageAndDamageAreErrorsAfterTheGoodBytes) {
   decompressor.write(bytes_of("nor this"));
   EXPECT_EQ(status_of([&] { decompressor.finish(); }), Status::kTrailingGarbage);
   EXPECT_EQ(restored, content);
+  EXPECT_EQ(decompressor.report().input_bytes, frame.size());
 
   Bytes damaged = frame;
   damaged[15 + 2 * (4 + 65536 + 4)] ^= std::byte{0xFF};  // the size of the third block

@@ -21,11 +21,11 @@ def compress(data: object | None, *, format: str = 'lz4', level: int | None = No
     format: lz4, gzip, bgzf, zlib or deflate. level: 1 to 12, None for the format's default. backend: auto, reproducible, cpu, reference, cuda or webgpu. threads: 0 for one per core. block_bytes: for LZ4, 64K, 256K, 1M or 4M; 0 for the default. progress(input_bytes, output_bytes) is called after each piece; an exception in it ends the call. Raises hemstitch.Error.
     """
 
-def restore(data: object | None, *, format: str = 'auto', backend: str = 'auto', threads: int = 0, device: object | None = None, out: object | None = None, stream: object | None = None, progress: object | None = None) -> object:
+def restore(data: object | None, *, format: str = 'auto', backend: str = 'auto', threads: int = 0, device: object | None = None, out: object | None = None, stream: object | None = None, progress: object | None = None, return_used_bytes: bool = False) -> object:
     """
     Restores all frames of an object's bytes. Returns bytes, how many bytes of `out` they fill, or with device='cuda' a DeviceArray.
 
-    format 'auto' recognises lz4, gzip and bgzf by their first bytes; zlib and deflate must be named. Raises hemstitch.Error, which says where the data is damaged.
+    format 'auto' recognises lz4, gzip and bgzf by their first bytes; zlib and deflate must be named. With return_used_bytes the result is a pair: what is said above, and where the last frame ends; what follows there is no error then. Raises hemstitch.Error, which says where the data is damaged.
     """
 
 def restored_size(data: object) -> int:

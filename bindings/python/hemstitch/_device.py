@@ -149,6 +149,8 @@ def restore(data, *, device=None, out=None, stream=None, **options):
         return _core.restore(_host_array(data, "restore") if not _has_buffer(data) else data, out=out, **options)
     if options.pop("progress", None) is not None:
         raise Error(Status.INVALID_OPTION, "progress works only for data on the host; a device's array is restored as a whole")
+    if options.pop("return_used_bytes", False):
+        raise Error(Status.INVALID_OPTION, "return_used_bytes works only for data on the host")
     if device is None and not on_device:
         device = f"cuda:{_Given(out, stream).device}"
     result = _one(restore_many([data], device=device, stream=stream, **options))

@@ -42,7 +42,8 @@ class Status(enum.IntEnum):
 
 
 class Error(Exception):
-    """`status` says what is wrong; `frame` and `block` (from 1) and `byte_offset` (from 0) say where in the data, or are None."""
+    """`status` says what is wrong; `frame` and `block` (from 1) and `byte_offset` (from 0) say where in the data, or are None.
+    `content` is what restore_many() restored before the other bytes at `byte_offset`, where the status is TRAILING_GARBAGE; else None."""
 
     def __init__(self, status, message, frame=None, block=None, byte_offset=None):
         super().__init__(message)
@@ -50,9 +51,10 @@ class Error(Exception):
         self.frame = frame
         self.block = block
         self.byte_offset = byte_offset
+        self.content = None
 
     def __str__(self):
         return self.args[0]
 
     def __reduce__(self):
-        return Error, (int(self.status), self.args[0], self.frame, self.block, self.byte_offset)
+        return Error, (int(self.status), self.args[0], self.frame, self.block, self.byte_offset), {"content": self.content}

@@ -56,13 +56,18 @@ nb::object compress_object(nb::object data, const std::string& format, std::opti
 
 nb::object restore_object(nb::object data, const std::string& format, const std::string& backend,
                           unsigned threads, nb::object device, nb::object out, nb::object stream,
-                          nb::object progress) {
+                          nb::object progress, bool return_used_bytes) {
   if (!device.is_none() || !gives_buffer(data) || (!out.is_none() && !gives_buffer(out)))
-    return device_call("restore")(data, nb::arg("format") = format, nb::arg("backend") = backend,
-                                  nb::arg("threads") = threads, nb::arg("device") = device,
-                                  nb::arg("out") = out, nb::arg("stream") = stream,
-                                  nb::arg("progress") = progress);
-  const RestoreOptions options = restore_options(format, backend, threads);
+    return device_call("restore")(
+        data, nb::arg("format") = format, nb::arg("backend") = backend, nb::arg("threads") = threads,
+        nb::arg("device") = device, nb::arg("out") = out, nb::arg("stream") = stream,
+        nb::arg("progress") = progress, nb::arg("return_used_bytes") = return_used_bytes);
+  RestoreOptions options = restore_options(format, backend, threads);
+  std::uint64_t used_bytes = 0;
+  if (return_used_bytes) options.used_bytes = &used_bytes;
+  const auto with_used_bytes = [&](const nb::object& result) -> nb::object {
+    return return_used_bytes ? nb::make_tuple(result, used_bytes) : result;
+  };
   const Progress told = progress_of(std::move(progress));
   const Buffer input(data);
   if (!out.is_none()) {
@@ -71,7 +76,7 @@ nb::object restore_object(nb::object data, const std::string& format, const std:
       const nb::gil_scoped_release released;
       return restore_into(input.bytes(), output.room(), options, told);
     }();
-    return nb::int_(bytes);
+    return with_used_bytes(nb::int_(bytes));
   }
   BytesResult result(likely_content_bytes(input.bytes()));
   {
@@ -79,7 +84,7 @@ nb::object restore_object(nb::object data, const std::string& format, const std:
     restore_to(
         input.bytes(), [&](std::span<const std::byte> piece) { result.append(piece); }, options, told);
   }
-  return result.take(result.used_bytes());
+  return with_used_bytes(result.take(result.used_bytes()));
 }
 
 std::uint64_t restored_size(nb::object data) {
@@ -143,13 +148,16 @@ void add_calls(nb::module_& module) {
       "4M; 0 for the default. "
       "progress(input_bytes, output_bytes) is called after each piece; an exception in it ends the call. "
       "Raises hemstitch.Error.");
-  module.def("restore", restore_object, "data"_a.none(), nb::kw_only(), "format"_a = "auto",
-             "backend"_a = "auto", "threads"_a = 0, "device"_a = nb::none(), "out"_a = nb::none(),
-             "stream"_a = nb::none(), "progress"_a = nb::none(),
-             "Restores all frames of an object's bytes. Returns bytes, how many bytes of `out` they fill, "
-             "or with device='cuda' a DeviceArray.\n\n"
-             "format 'auto' recognises lz4, gzip and bgzf by their first bytes; zlib and deflate must be "
-             "named. Raises hemstitch.Error, which says where the data is damaged.");
+  module.def(
+      "restore", restore_object, "data"_a.none(), nb::kw_only(), "format"_a = "auto", "backend"_a = "auto",
+      "threads"_a = 0, "device"_a = nb::none(), "out"_a = nb::none(), "stream"_a = nb::none(),
+      "progress"_a = nb::none(), "return_used_bytes"_a = false,
+      "Restores all frames of an object's bytes. Returns bytes, how many bytes of `out` they fill, "
+      "or with device='cuda' a DeviceArray.\n\n"
+      "format 'auto' recognises lz4, gzip and bgzf by their first bytes; zlib and deflate must be "
+      "named. With return_used_bytes the result is a pair: what is said above, and where the last frame "
+      "ends; "
+      "what follows there is no error then. Raises hemstitch.Error, which says where the data is damaged.");
   module.def("restored_size", restored_size, "data"_a,
              "The size of the result of restore(), found without writing it (LZ4, gzip, BGZF).");
   module.def(

@@ -22,12 +22,18 @@ std::vector<std::span<const std::byte>> spans_of(const std::vector<Buffer>& buff
   return spans;
 }
 
-// Bytes for each result, or an Error if it failed.
+// Bytes for each result, or an Error if it failed. What stands before other bytes is in the Error.
+nb::object result_of(const OneOfMany& one) {
+  if (one.status == Status::kOk) return bytes_of(one.bytes);
+  nb::object error = error_object(one.status, one.message, one.place);
+  if (one.status == Status::kTrailingGarbage) error.attr("content") = bytes_of(one.bytes);
+  return error;
+}
+
 nb::list results_of(std::vector<OneOfMany>& results) {
   nb::list list;
   for (OneOfMany& one : results) {
-    list.append(one.status == Status::kOk ? nb::object(bytes_of(one.bytes))
-                                          : error_object(one.status, one.message, one.place));
+    list.append(result_of(one));
     one.bytes = {};  // freed now, so that not all results are in memory twice
   }
   return list;

@@ -50,6 +50,22 @@ def told(format):
 
 
 @pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("rest", [b"", b"x", b"some bytes after it", bytes(range(256)) * 400])
+def test_what_stands_before_other_bytes(format, rest, text):
+    for content in (b"", text[:1000], text):
+        packed = hemstitch.compress(content, format=format)
+        restored = hemstitch.restore(packed + rest, format=told(format), return_used_bytes=True)
+        assert restored == (content, len(packed))
+        room = bytearray(len(content))
+        assert hemstitch.restore(packed + rest, format=told(format), out=room, return_used_bytes=True) == (len(content), len(packed))
+        assert room == content
+        if rest:
+            with pytest.raises(hemstitch.Error) as caught:
+                hemstitch.restore(packed + rest, format=told(format))
+            assert (caught.value.status, caught.value.byte_offset) == (hemstitch.Status.TRAILING_GARBAGE, len(packed))
+
+
+@pytest.mark.parametrize("format", FORMATS)
 def test_peers_read_ours_and_we_theirs(format, shapes):
     for data in shapes:
         packed = hemstitch.compress(data, format=format)

@@ -1,6 +1,7 @@
 """Many buffers at once, and blocks of LZ4 without a frame."""
 
 import gzip
+import pickle
 import random
 import zlib
 
@@ -50,6 +51,15 @@ def test_damage_of_one_is_its_own(text):
         hemstitch.restore_many(packed, errors="ignore")
     with pytest.raises(TypeError):
         hemstitch.compress_many([text, 5])
+
+
+def test_an_error_keeps_what_stands_before_other_bytes(text):
+    packed = hemstitch.compress_many([text[:5000], text])
+    sound, error = hemstitch.restore_many([packed[0], packed[1] + b"junk"], errors="return")
+    for one in (error, pickle.loads(pickle.dumps(error))):
+        assert (sound, one.status, one.content) == (text[:5000], hemstitch.Status.TRAILING_GARBAGE, text)
+        assert one.byte_offset == len(packed[1])
+    assert hemstitch.restore_many([b"nothing of the kind"], errors="return")[0].content is None
 
 
 @pytest.mark.parametrize("level", [1, 3, 9, 12])

@@ -1,4 +1,4 @@
-needs lz4
+needs lz4 gzip
 head -c 100 /dev/zero | tr '\0' x >same
 printf 'no pattern' >odd
 hemstitch same odd
@@ -14,3 +14,10 @@ hemstitch -l <odd.lz4 | tail -n 1
 cat odd.lz4 | hemstitch -l | tail -n 1
 # The table goes on after what cannot be listed.
 status_of hemstitch -l missing odd.lz4 same
+# What gzip stores of the file.
+printf text >"$(printf 'a\tname')"
+touch -d '2001-09-09 01:46:40Z' a*name
+gzip -nc a*name >unnamed.gz
+gzip -N a*name
+TZ=UTC hemstitch -lv a*name.gz | tail -n 1 | grep -o 'gzip.*'
+hemstitch -lv unnamed.gz | tail -n 1 | grep -o 'gzip.*'

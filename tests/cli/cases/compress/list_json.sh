@@ -36,5 +36,8 @@ for line in open("all"):
     for frame in frames:
         print("   ", frame)
 END_OF_PYTHON
+# Zeros between frames are in none.
+{ cat legacy.lz4; head -c 100 /dev/zero; cat legacy.lz4; } >padded.lz4
+hemstitch -l --json padded.lz4 | grep -o '"offset":[0-9]*' | tail -n 1 | grep -cFx "\"offset\":$(($(stat -c %s legacy.lz4) + 100))"
 status_of hemstitch --json same
 status_of hemstitch -t --json same.lz4

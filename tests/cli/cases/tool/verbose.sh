@@ -7,6 +7,9 @@ hemstitch -dvc -T1 data.lz4 2>stderr | cmp - data
 numbers stderr
 hemstitch -tv data.lz4 2>stderr
 numbers stderr
+# A range has no ratio to what was read for it.
+hemstitch -dvc -T1 --range 10-20 data.lz4 2>stderr >part
+numbers stderr
 # -q wins, wherever it stands, alone and with -r.
 mkdir top
 cp data top/a
