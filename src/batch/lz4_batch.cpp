@@ -359,10 +359,9 @@ hemstitch_status hemstitch_lz4_frame_restore_async(const void* data, uint64_t fr
     const auto& given = hemstitch::to_read(frame);
     need_for(capacity, output, "output");
     hemstitch::refuse_device_overlap(needed(data, "data"), frame_bytes, output, capacity);
-    hemstitch::lz4_frame_restore_async(static_cast<const std::byte*>(data), frame_bytes,
-                                       given, static_cast<std::byte*>(output), capacity,
-                                       needed(output_bytes, "output_bytes"), needed(status, "status"),
-                                       {temp, temp_bytes}, stream);
+    hemstitch::lz4_frame_restore_async(
+        static_cast<const std::byte*>(data), frame_bytes, given, static_cast<std::byte*>(output), capacity,
+        needed(output_bytes, "output_bytes"), needed(status, "status"), {temp, temp_bytes}, stream);
   });
 }
 
