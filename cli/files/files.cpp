@@ -475,6 +475,9 @@ void refuse_foreign(const DataIdentity& identity) {
     case DataKind::kEmpty:
       throw ToolError("empty, so nothing to restore (get a complete copy)");
     case DataKind::kUnknown:
+      if (!identity.possible_format.empty())
+        throw ToolError(fmt::format("byte 0: unknown format (if it is {0}, say so with --format {0})",
+                                    identity.possible_format));
       throw ToolError("byte 0: unknown format (check that this is compressed data)");
   }
 }

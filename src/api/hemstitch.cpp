@@ -180,8 +180,7 @@ struct Decompressor::Impl {
         break;
       case Event::kFrameEnd:
         if (!slots[filling].blocks.empty()) filling++;
-        flush();
-        job.end_frame();
+        if (flush()) job.end_frame();
         break;
       case Event::kSkip:
         skip_left = job.skip_bytes();
@@ -202,15 +201,24 @@ struct Decompressor::Impl {
     try {
       return job.received(slots[filling], bytes, at_end);
     } catch (...) {
-      if (!slots[filling].blocks.empty()) filling++;
-      flush();
+      RestoreSlot& slot = slots[filling];
+      const bool may_go_on = job.frame_header().may_be_streams;
+      if (may_go_on) slot.error = std::current_exception();
+      if (!slot.blocks.empty() || may_go_on) filling++;
+      if (!flush()) return Event::kMore;
       throw;
     }
   }
 
-  void flush() {
+  // Returns false if what follows is restored as a stream, instead of blocks.
+  bool flush() {
     work_and_emit(job, slots, filling, job.works_in_order(), sink);
     filling = 0;
+    if (!job.leaves_blocks()) return true;
+    job.leave_blocks(nullptr);
+    slots.clear();
+    make_slots();
+    return false;
   }
 
   void finish() {

@@ -32,6 +32,17 @@ struct FormatChoices {
   bool stored_name = false;
 };
 
+// What restoring a stream gave, for data of which it is not known whether it is one.
+struct StreamTrial {
+  enum class End {
+    kSound,    // a stream, and what must follow it
+    kUnsound,  // damage, or something else; the source may have ended too early
+    kUnknown,  // so far, it may be one
+  };
+  End end = End::kUnsound;
+  std::uint64_t data_bytes = 0;  // of a sound stream, without what follows it
+};
+
 class FrameFormat {
  public:
   virtual ~FrameFormat() = default;
@@ -46,6 +57,8 @@ class FrameFormat {
   // Whether the first bytes identify the format. Data of other formats is restored only if the options or a
   // file's name give the format.
   virtual bool is_told_by_content() const { return true; }
+  // Whether a stream with these first bytes may be in this format, although they do not identify it.
+  virtual bool may_begin(std::span<const std::byte> /*first_bytes*/) const { return false; }
 
   // The values that options may have, and the defaults.
   virtual std::span<const std::size_t> block_sizes() const = 0;
@@ -86,6 +99,13 @@ class FrameFormat {
                                                          std::byte /*first_byte*/,
                                                          unsigned /*taken_bits*/) const {
     return nullptr;
+  }
+
+  // Restores, to nowhere, what may be a stream from its data on: from where `source` is up to the end of the
+  // stream and what follows it. What did not end after `most_bytes` is kUnknown. For formats with frames that may_be_streams.
+  virtual StreamTrial try_stream(Source& /*source*/, std::uint64_t /*most_bytes*/,
+                                 bool /*verify_checksum*/) const {
+    return {};
   }
 
   // The index that may lie beside files of the format; null if there is none.

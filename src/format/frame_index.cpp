@@ -45,6 +45,7 @@ struct Indexer {
   bool block(const FrameReader& reader, const IndexedBlock& block, std::span<const std::byte> data) {
     IndexedFrame& frame = index.frames.back();
     ++frame.block_count;
+    last_block = block;
     if (block.stored) ++frame.stored_block_count;
     if (keeps_blocks)
       index.blocks.push_back(block);
@@ -68,7 +69,8 @@ struct Indexer {
     frame.bytes = reader.position() - frame.at;
     frame.content_checksum = reader.content_checksum();
     frame.content_bytes_low = reader.content_bytes_low();
-    if (reader.end_missing()) index.end_missing = true;
+    index.end_missing = reader.end_missing();
+    if (frame.header.may_be_streams && reader.end_missing()) doubtful.push_back(last_block);
     return true;
   }
   bool skippable_frame(const FrameReader& reader) {
@@ -103,6 +105,8 @@ struct Indexer {
   std::unique_ptr<StreamDecoder> stream_decoder;
   const FrameStream* stream = nullptr;
   FrameIndex index;
+  IndexedBlock last_block;
+  std::vector<IndexedBlock> doubtful;  // nothing that belongs to their frame follows them
 };
 
 // Collects the last two blocks of one frame.
@@ -174,6 +178,7 @@ std::optional<FrameIndex> index_separate_blocks(std::span<const std::byte> file,
   index.blocks.push_back(*stream);
   IndexedFrame& frame = index.frames.emplace_back();
   frame.header.kind = frame.header.description = format->name();
+  frame.header.takes_dictionary = false;
   frame.header.block_bytes = frame.content_bytes = stream->content_bytes.value();
   frame.header.most_data_bytes = stream->data_bytes;
   frame.bytes = file.size();
@@ -184,7 +189,28 @@ std::optional<FrameIndex> index_separate_blocks(std::span<const std::byte> file,
 FrameIndex index_frames(Source& source, const MakeStreamDecoder& make_decoder,
                         const FrameFormat* known_format) {
   FrameStream frames = known_format ? FrameStream(true, *known_format) : FrameStream(true);
-  return Indexer(false, make_decoder).run(frames, SourceInput(source));
+  Indexer indexer(false, make_decoder);
+  // Whether a block of a frame that may_be_streams is a stream of another size than it states, which then
+  // holds for all of the data. Damage is not looked for far.
+  const auto is_stream = [&](const IndexedBlock& block) {
+    constexpr std::uint64_t kMostTriedBytes = std::uint64_t{1} << 20;
+    if (!make_decoder || !source.seek(block.at)) return false;
+    const StreamTrial trial = frames.format().try_stream(source, kMostTriedBytes, true);
+    return trial.end != StreamTrial::End::kUnsound && trial.data_bytes != block.data_bytes;
+  };
+  FrameIndex index;
+  try {
+    index = indexer.run(frames, SourceInput(source));
+    if (std::ranges::none_of(indexer.doubtful, is_stream)) return index;
+  } catch (const Error&) {
+    if (frames.position() == 0 || !frames.reader().may_be_stream() || !is_stream({.at = frames.position()}) ||
+        !source.seek(0))
+      throw;
+  }
+  FrameStream streams(true, frames.format());
+  streams.reader().read_blocks_as_streams();
+  source.seek(0);
+  return Indexer(false, make_decoder).run(streams, SourceInput(source));
 }
 
 std::optional<std::uint64_t> last_of_full_blocks(const FrameStream& begun, Source& source) {

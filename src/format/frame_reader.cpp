@@ -61,6 +61,10 @@ void FrameReader::stream_passed(const StreamStep& step, std::uint64_t passed_byt
   }
 }
 
+void FrameReader::begin_stream_at(std::uint64_t, std::uint64_t, std::uint64_t) {
+  fail(Status::kInternal, "the frame's blocks are no streams");
+}
+
 void FrameReader::skipped(std::uint64_t count) {
   position_ += count;
   if (count < skip_bytes_)

@@ -40,6 +40,10 @@ struct FrameHeader {
   std::string_view kind;         // a name for programs: "lz4"
   std::string_view description;  // for people: "lz4, independent blocks"; without the block size
   bool legacy = false;           // an old variant of the format, which is only read, as a stream
+  bool takes_dictionary = true;  // whether a dictionary is history of its blocks
+  // Whether the blocks may be other than the frame says, since other writers use the same field for something
+  // else: each may be the beginning of a stream that ends elsewhere (FrameReader::begin_stream_at()).
+  bool may_be_streams = false;
   BlockKind block_kind = BlockKind::kIndependent;
   bool block_checksums = false;          // of blocks' data, as it is in the frame
   bool block_content_checksums = false;  // of blocks' content
@@ -99,6 +103,13 @@ class FrameReader {
   // were taken, except those that a decoder read ahead. `at_end`: there are no more bytes. Throws Error of
   // the corrupt family.
   void stream_passed(const StreamStep& step, std::uint64_t passed_bytes, bool at_end);
+  // Whether what is being read, from position() on, is of a frame that may_be_streams, and may be a stream.
+  virtual bool may_be_stream() const { return false; }
+  // Continues, instead of with blocks, with the stream whose data begins at `data_at`, after a header at `at`.
+  // What follows it are streams as well. Only for frames that may_be_streams.
+  virtual void begin_stream_at(std::uint64_t frame_number, std::uint64_t at, std::uint64_t data_at);
+  // From the first step on, frames that may_be_streams are streams.
+  virtual void read_blocks_as_streams() {}
   // A copy that continues from here by itself.
   virtual std::unique_ptr<FrameReader> clone() const = 0;
 

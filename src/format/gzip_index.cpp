@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/bytes.hpp"
 
@@ -77,7 +78,9 @@ std::optional<GzipIndexReader> GzipIndexReader::of(Source& index, std::uint64_t 
   reader.content_bytes_ = load_le64(&header[kContentBytesAt]);
   reader.marked_ = header[kVersionAt] == std::byte{1};
   reader.point_count_ = load_le32(&header[kPointCountAt]);
-  if (reader.content_bytes_ / kMostContentPerByte > file_bytes) return std::nullopt;
+  // A block takes more than a byte, so there are not more points than bytes.
+  if (reader.content_bytes_ / kMostContentPerByte > file_bytes || reader.point_count_ > file_bytes)
+    return std::nullopt;
   return reader;
 }
 
@@ -111,8 +114,12 @@ bool GzipIndexReader::for_each_point(const Visit& visit) {
 
 std::optional<std::vector<GzipIndexReader::IndexedPoint>> GzipIndexReader::points() {
   std::vector<IndexedPoint> points;
-  if (!for_each_point([&](const IndexedPoint& point) { points.push_back(point); })) return std::nullopt;
-  return points;
+  const bool sound = for_each_point([&](const IndexedPoint& point) {
+    // An index may state the same place again and again, in bytes that take no room in a file.
+    if (!points.empty() && points.back().content_at == point.content_at) points.pop_back();
+    points.push_back(point);
+  });
+  return sound ? std::optional(std::move(points)) : std::nullopt;
 }
 
 std::optional<GzipPoint> GzipIndexReader::nearest(std::uint64_t content_at) {

@@ -82,7 +82,8 @@ class GzipIndexReader {
   // The last point at or before that byte of the content. Nothing if there is none, or if points are not in
   // order.
   std::optional<GzipPoint> nearest(std::uint64_t content_at);
-  // All points without their windows; and one point with its window.
+  // All points without their windows, of several at the same byte of the content the last; and one point with
+  // its window.
   std::optional<std::vector<IndexedPoint>> points();
   std::optional<GzipPoint> read(const IndexedPoint& point);
 

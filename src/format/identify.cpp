@@ -33,6 +33,8 @@ constexpr std::array kForeignMagics{
     ForeignMagic{"\xFF\x06\0\0"sv, "snappy", "snzip -d"},
     ForeignMagic{"\x1F\x9D"sv, "compress", "gzip -d"},
     ForeignMagic{"\x89LZO"sv, "lzop", "lzop -d"},
+    ForeignMagic{"LZ4B"sv, "LZ4Block", "LZ4BlockInputStream of lz4-java"},
+    ForeignMagic{"mozL"sv, "mozLz4", "dejsonlz4"},
 };
 
 static_assert(std::all_of(kForeignMagics.begin(), kForeignMagics.end(),
@@ -52,6 +54,8 @@ DataIdentity identify_data(std::span<const std::byte> first_bytes) {
   if (FormatTable::instance().of_data(first_bytes) != nullptr) return {DataKind::kFrame, {}, {}};
   for (const ForeignMagic& magic : kForeignMagics)
     if (starts_with(first_bytes, magic.bytes)) return {DataKind::kForeign, magic.name, magic.tool};
+  for (const auto& format : FormatTable::instance().all())
+    if (format->may_begin(first_bytes)) return {DataKind::kUnknown, {}, {}, format->name()};
   return {DataKind::kUnknown, {}, {}};
 }
 

@@ -20,6 +20,7 @@ struct DataIdentity {
   DataKind kind = DataKind::kUnknown;
   std::string_view foreign_name;  // e.g. "zstd"; empty unless kForeign
   std::string_view foreign_tool;  // the command that restores it, e.g. "zstd -d"; empty unless kForeign
+  std::string_view possible_format = {};  // name of one of our formats that kUnknown data may be in: "zlib"
 };
 
 // Looks at no more than kIdentifyBytes.

@@ -301,17 +301,18 @@ std::vector<FrameRestorer::Restored> FrameRestorer::restore(
     }
     starts.push_back({at, tasks.size()});
     if (!frames) continue;
-    for (std::size_t number = 0; number < frames->index.blocks.size(); ++number) {
-      const IndexedBlock& block = frames->index.blocks[number];
-      const std::span<std::byte> content(at, frames->block_content_bytes[number]);
-      at += content.size();
-      if (block.stored) continue;
-      BlockTask task;
-      task.input = block.data(inputs[i]);
-      task.history = dictionary_;
-      task.output = content;
-      tasks.push_back(task);
-    }
+    auto content_bytes = frames->block_content_bytes.begin();
+    for (const IndexedFrame& frame : frames->index.frames)
+      for (const IndexedBlock& block : frames->index.blocks_of(frame)) {
+        const std::span<std::byte> content(at, *content_bytes++);
+        at += content.size();
+        if (block.stored) continue;
+        BlockTask task;
+        task.input = block.data(inputs[i]);
+        if (frame.header.takes_dictionary) task.history = dictionary_;
+        task.output = content;
+        tasks.push_back(task);
+      }
   }
 
   if (format != nullptr && !tasks.empty()) engine_.restore(tasks, format->id());

@@ -18,6 +18,20 @@ namespace {
 // If a slot has room for many blocks: at most so many bytes announce a block, with its checksum.
 constexpr std::size_t kBesideDataBytes = 32;
 constexpr unsigned kStreamBatches = 4;
+// How much of what may be a stream is restored to find out.
+constexpr std::uint64_t kMostTriedBytes = std::uint64_t{1} << 20;
+
+// Whether something is wrong with the data, and not with reading it.
+bool is_of_data(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& known) {
+    const StatusFamily family = status_family(known.status());
+    return family == StatusFamily::kFormat || family == StatusFamily::kCorrupt;
+  } catch (...) {
+    return false;
+  }
+}
 
 RestoreOptions validated(const RestoreOptions& options) {
   validate(options);
@@ -89,6 +103,8 @@ void RestoreJob::plan_for_engine() {
   needs.buffer_bytes_per_block = header.most_data_bytes + kBesideDataBytes + header.block_bytes;
   if (!is_stream())
     needs.buffer_bytes_per_block += engine.staging_bytes(header.most_data_bytes, header.block_bytes);
+  // Up to half of the kept bytes are needed no more.
+  if (keeps_bytes()) needs.buffer_bytes_per_block += 2 * header.most_data_bytes;
   needs.buffer_bytes_per_batch = works_in_order() ? kHistoryBytes : 0;
   needs.preferred_batch_bytes =
       std::max(engine.preferred_batch_bytes(), engine.preferred_batch_blocks() * header.block_bytes);
@@ -138,8 +154,12 @@ void RestoreJob::begin_frame() {
 
   last_block_content_bytes_.reset();
   frame_content_at_ = content_at_;
-  linked_history_ = dictionary_;
+  const auto history = this->dictionary();
+  linked_history_.assign(history.begin(), history.end());
   frame_content_bytes_ = 0;
+  kept_.clear();
+  keeping_ = keeps_bytes();
+  passed_over_.reset();
   content_checksum_.reset();
   if (header.content_checksum && options_.verify_checksums && !range_)
     content_checksum_.emplace(stream_.format().checksum());
@@ -167,8 +187,8 @@ void RestoreJob::plan_stream() {
 }
 
 void RestoreJob::begin_stream() {
-  if (!decoder_ || !decoder_->begin_next(dictionary_)) {
-    decoder_ = engine_->make_stream_decoder(stream_.format(), dictionary_, stream_means_);
+  if (!decoder_ || !decoder_->begin_next(dictionary())) {
+    decoder_ = engine_->make_stream_decoder(stream_.format(), dictionary(), stream_means_);
     decoder_process_ = {};
   }
   if (borrows_ && stream_has_threads_) decoder_->lend_content();
@@ -373,8 +393,119 @@ void RestoreJob::require_indexable() const {
     throw Error(Status::kUnsupportedFeature, "an index can only be made of gzip data", place);
 }
 
+void RestoreJob::keep_bytes(std::span<const std::byte> bytes) {
+  if (kept_.empty()) kept_at_ = stream_.taken_bytes();
+  const auto done = static_cast<std::size_t>(std::max(done_at_.load(), kept_at_) - kept_at_);
+  if (done > kept_.size() / 2) {
+    kept_.erase(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(done));
+    kept_at_ += done;
+  }
+  kept_.insert(kept_.end(), bytes.begin(), bytes.end());
+}
+
+// Before a range, blocks are passed over by the sizes that they state. Where such a size leads to nothing that
+// can follow, the last of them is looked at. Returns whether it is a stream of another size.
+bool RestoreJob::passed_a_stream() {
+  if (!passed_over_) return false;
+  MemorySource source(kept_from(passed_over_->data_at));
+  const StreamTrial trial =
+      stream_.format().try_stream(source, kept_from(passed_over_->data_at).size(), options_.verify_checksums);
+  if (trial.end != StreamTrial::End::kSound || trial.data_bytes == passed_over_->data_bytes) return false;
+  doubtful_ = passed_over_;
+  leaves_blocks_ = true;
+  return true;
+}
+
+// What the reader makes of the next bytes.
+FrameReader::Event RestoreJob::step(std::span<const std::byte> gathered) {
+  if (keeping_) keep_bytes(gathered);
+  try {
+    const FrameReader::Event event = stream_.step(gathered);
+    if (event == FrameReader::Event::kFrameEnd && stream_.reader().end_missing()) passed_a_stream();
+    return event;
+  } catch (const Error&) {
+    if (passed_a_stream()) return FrameReader::Event::kFrameEnd;
+    // Without a frame there may be no reader.
+    if (header_.may_be_streams && stream_.reader().may_be_stream()) {
+      const FrameReader& reader = stream_.reader();
+      RestoreSlot::Block block;
+      block.place = reader.place();
+      block.data_at = reader.position();
+      block.content_at = content_at_;
+      unread_ = doubtful_block(block);
+    }
+    throw;
+  }
+}
+
+RestoreJob::DoubtfulBlock RestoreJob::doubtful_block(const RestoreSlot::Block& block) const {
+  const FrameReader& reader = stream_.reader();
+  const std::uint64_t at = block.place.byte_offset.value_or(block.data_at);
+  DoubtfulBlock doubtful;
+  // Blocks before it remain a frame.
+  doubtful.frame_number = block.place.frame.value_or(reader.frame_number());
+  if (block.place.block ? *block.place.block > 1 : reader.block().number > 0) ++doubtful.frame_number;
+  doubtful.at = at;
+  doubtful.data_at = block.data_at;
+  doubtful.data_bytes = block.data.size();
+  doubtful.content_at = block.content_at;
+  return doubtful;
+}
+
+// Whether the first block of the slot that is not good may be a stream.
+bool RestoreJob::doubts_block(const RestoreSlot& slot) {
+  if (!header_.may_be_streams || !is_of_data(slot.error)) return false;
+  if (slot.good_blocks < slot.blocks.size())
+    doubtful_ = doubtful_block(slot.blocks[slot.good_blocks]);
+  else if (unread_)
+    doubtful_ = unread_;
+  else
+    return false;
+  doubtful_->error = slot.error;
+  return true;
+}
+
+void RestoreJob::leave_blocks(Source* source) {
+  const DoubtfulBlock block = *std::exchange(doubtful_, std::nullopt);
+  const bool keeps = keeps_bytes();
+  const auto return_to_data = [&] {
+    if (!keeps && (source == nullptr || !source->seek(block.data_at))) std::rethrow_exception(block.error);
+  };
+  error_of_blocks_ = block.error;
+  if (block.error) {
+    return_to_data();
+    MemorySource kept(keeps ? kept_from(block.data_at) : std::span<const std::byte>());
+    const std::uint64_t most_bytes = keeps ? *kept.total_bytes() : kMostTriedBytes;
+    const StreamTrial trial = stream_.format().try_stream(
+        keeps ? kept : *source, std::min(most_bytes, kMostTriedBytes), options_.verify_checksums);
+    if (trial.end == StreamTrial::End::kUnsound) std::rethrow_exception(block.error);
+    if (trial.end == StreamTrial::End::kSound) error_of_blocks_ = nullptr;
+  }
+  if (keeps) {
+    const auto kept = kept_from(block.data_at);
+    std::vector<std::byte> rest(kept.begin(), kept.end());
+    std::vector<std::byte> more(std::size_t{64} << 10);
+    while (const std::size_t count = take_unused(more))
+      rest.insert(rest.end(), more.begin(), more.begin() + static_cast<std::ptrdiff_t>(count));
+    left_ = std::move(rest);
+    unused_ = left_;
+  } else {
+    return_to_data();
+    unused_ = {};
+  }
+  decoder_ = nullptr;
+  in_block_ = false;
+  gathered_bytes_ = 0;
+  content_at_ = block.content_at;
+  unread_.reset();
+  report_.frame_count += block.frame_number - stream_.reader().frame_number();
+  stream_.reader().begin_stream_at(block.frame_number, block.at, block.data_at);
+  begin_frame();
+  leaves_blocks_ = false;
+}
+
 RestoreJob::Event RestoreJob::take(RestoreSlot& slot, std::span<const std::byte> gathered) {
-  const FrameReader::Event event = stream_.step(gathered);
+  const FrameReader::Event event = step(gathered);
   const FrameReader& reader = stream_.reader();
   switch (event) {
     case FrameReader::Event::kMore:
@@ -394,10 +525,23 @@ RestoreJob::Event RestoreJob::take(RestoreSlot& slot, std::span<const std::byte>
       in_block_ = false;
       const std::size_t data_bytes = reader.block().data_bytes;
       const std::uint64_t content_at = content_at_;
-      if (range_ && !keep_block(slot, data_bytes)) return range_done_or(Event::kMore);
-      slot.blocks.push_back({gathered.first(data_bytes), reader.block().stored, reader.block().checksum,
-                             block_place(), content_at, reader.block().content_checksum,
-                             reader.block().content_bytes});
+      RestoreSlot::Block block{gathered.first(data_bytes),
+                               reader.block().stored,
+                               reader.block().checksum,
+                               block_place(),
+                               content_at,
+                               reader.block().content_checksum,
+                               reader.block().content_bytes,
+                               reader.position() - gathered.size()};
+      passed_over_.reset();
+      if (range_ && !keep_block(slot, data_bytes)) {
+        if (header_.may_be_streams) {
+          passed_over_ = doubtful_block(block);
+          done_at_ = block.data_at;
+        }
+        return range_done_or(Event::kMore);
+      }
+      slot.blocks.push_back(block);
       slot.input_bytes += gathered.size();
       return range_done_or(Event::kBlock);
     }
@@ -532,7 +676,7 @@ void RestoreJob::work_independent(RestoreSlot& slot) {
     if (!block.stored) {
       BlockTask task;
       task.input = block.data;
-      task.history = dictionary_;
+      task.history = dictionary();
       task.output = {room, said_bytes(block)};
       room += task.output.size();
       tasks.push_back(task);
@@ -610,6 +754,10 @@ std::span<const std::byte> RestoreJob::inside_range(const RestoreSlot::Block& bl
 }
 
 void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
+  if (leaves_blocks_) {
+    if (slot.error && !is_of_data(slot.error)) std::rethrow_exception(slot.error);
+    return finish_emitting(slot);
+  }
   const StageTimer timer(time_line(), Stage::kWrite, ++emitted_batches_);
   std::span<const std::byte> run;  // adjacent blocks, to be written at once
   const auto write_run = [&] {
@@ -632,7 +780,18 @@ void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
   }
   write_run();
   if (!is_stream()) report_.block_count += slot.good_blocks;  // a stream counts as one
-  if (slot.error) std::rethrow_exception(slot.error);
+  if (slot.error && doubts_block(slot)) {
+    leaves_blocks_ = true;
+    return finish_emitting(slot);
+  }
+  if (slot.error)
+    std::rethrow_exception(error_of_blocks_ && is_of_data(slot.error) ? error_of_blocks_ : slot.error);
+  done_at_ = slot.input_position;
+  finish_emitting(slot);
+}
+
+void RestoreJob::finish_emitting(RestoreSlot& slot) const {
+  slot.error = nullptr;
   slot.blocks.clear();
   slot.loan = nullptr;
   slot.input_bytes = 0;
@@ -642,9 +801,19 @@ void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
 
 void RestoreJob::end_frame() {
   report_.frame_count++;
-  if (stream_.reader().end_missing()) report_.end_missing = true;
+  keeping_ = false;
+  report_.end_missing = stream_.reader().end_missing();  // whether the last frame has no end mark
   if (is_stream()) report_.block_count++;
-  if (range_) return;
+  try {
+    if (!range_) verify_frame();
+  } catch (const Error&) {
+    if (error_of_blocks_) std::rethrow_exception(error_of_blocks_);
+    throw;
+  }
+  error_of_blocks_ = nullptr;
+}
+
+void RestoreJob::verify_frame() const {
   const FrameReader& reader = stream_.reader();
   const Place place{reader.frame_number(), std::nullopt, reader.position()};
   if (header_.content_bytes && *header_.content_bytes != frame_content_bytes_)

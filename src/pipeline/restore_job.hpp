@@ -15,6 +15,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <exception>
 #include <memory>
@@ -48,6 +49,7 @@ struct RestoreSlot {
     Place place;
     std::uint64_t content_at = 0;                                            // for ranges only
     std::optional<std::uint32_t> content_checksum = {}, content_bytes = {};  // if the frame has them
+    std::uint64_t data_at = 0;                // in the compressed stream, if the block may be a stream itself
     std::span<const std::byte> content = {};  // set by work(); for a stream, when it is received
     std::uint32_t found_checksum = 0;         // of the content, if checksums are computed for each block
   };
@@ -148,6 +150,13 @@ class RestoreJob {
   // Call it before slots are destroyed. After it nothing is written into them.
   void settle() noexcept;
 
+  // Whether a block is not what its frame says, although its frame may_be_streams. Then nothing more is
+  // emitted: fill no more slots, work on the filled ones and emit them, and call leave_blocks() instead of
+  // end_frame(). That restores what begins there as a stream, as after kFrameBegin; or it throws what is wrong
+  // with the block if no stream is there. `source` is where a stream of known size comes from.
+  bool leaves_blocks() const { return leaves_blocks_; }
+  void leave_blocks(Source* source);
+
   void seal(RestoreSlot& slot) const { slot.input_position = stream_.position(); }
   void work(RestoreSlot& slot);
   void emit(RestoreSlot& slot, Sink& sink);
@@ -171,6 +180,9 @@ class RestoreJob {
   }
   bool is_stream() const { return header_.block_kind == BlockKind::kStream; }
   // Of the current frame.
+  std::span<const std::byte> dictionary() const {
+    return header_.takes_dictionary ? std::span<const std::byte>(dictionary_) : std::span<const std::byte>();
+  }
   Format frame_format() const { return header_.format.value_or(stream_.format().id()); }
   static std::size_t stream_bytes(const RestoreSlot& slot) {
     return slot.blocks.empty() ? 0 : slot.blocks[0].content.size();
@@ -184,6 +196,25 @@ class RestoreJob {
   Event restore_stream(RestoreSlot& slot, bool at_end);
   StreamStep restore_piece(std::span<std::byte> room);
   void require_indexable() const;
+
+  // A block of a frame that may_be_streams, and what is wrong with it.
+  struct DoubtfulBlock {
+    std::uint64_t frame_number = 0;                                     // of the stream that it may be
+    std::uint64_t at = 0, data_at = 0, data_bytes = 0, content_at = 0;  // the last in the content
+    std::exception_ptr error = {};                                      // none if it is known for a stream
+  };
+  // Whether the bytes of blocks are kept until the blocks are emitted, since the source cannot go back.
+  bool keeps_bytes() const { return header_.may_be_streams && (range_ || !total_bytes_); }
+  void keep_bytes(std::span<const std::byte> bytes);
+  std::span<const std::byte> kept_from(std::uint64_t at) const {
+    return std::span(kept_).subspan(static_cast<std::size_t>(at - kept_at_));
+  }
+  FrameReader::Event step(std::span<const std::byte> gathered);
+  DoubtfulBlock doubtful_block(const RestoreSlot::Block& block) const;
+  bool doubts_block(const RestoreSlot& slot);
+  bool passed_a_stream();
+  void finish_emitting(RestoreSlot& slot) const;
+  void verify_frame() const;
   bool sums_up_blocks() const { return content_checksum_ && checksums_combine(stream_.format().checksum()); }
   bool takes_block_checksums() const {
     return sums_up_blocks() || (header_.block_content_checksums && options_.verify_checksums);
@@ -218,6 +249,18 @@ class RestoreJob {
   FrameHeader header_;  // of the current frame; empty before the first one
   BatchPlan plan_;
   bool keeps_slots_ = false;
+
+  // blocks that may be streams
+  bool keeping_ = false;
+  std::vector<std::byte> kept_;  // from kept_at_ on, what was taken of the compressed stream
+  std::uint64_t kept_at_ = 0;
+  std::atomic<std::uint64_t> done_at_ = 0;    // what comes before is needed no more
+  std::optional<DoubtfulBlock> unread_;       // a block that could not be read
+  std::optional<DoubtfulBlock> passed_over_;  // before a range, and not restored
+  std::optional<DoubtfulBlock> doubtful_;     // the first of the blocks that are not emitted
+  std::atomic<bool> leaves_blocks_ = false;
+  std::vector<std::byte> left_;         // the kept bytes of a stream that was taken for blocks
+  std::exception_ptr error_of_blocks_;  // why the current stream was not taken for a block
 
   // filling
   std::vector<std::byte> header_bytes_;

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "format/frame_index.hpp"
 #include "pipeline/restore_job.hpp"
 #include "pipeline/ring.hpp"
@@ -45,10 +47,11 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
     RestoreJob& job;
     ~Settling() { job.settle(); }
   } const settling{job};
-  std::uint64_t batches = 0;  // how many were read
+  std::uint64_t batches = 0;   // how many were read
+  bool begins_stream = false;  // in the place of blocks
   for (Event event = Event::kMore; event != Event::kEnd;) {
     throw_if_cancelled(hooks);
-    event = advance(job, slots[0], source);
+    if (!std::exchange(begins_stream, false)) event = advance(job, slots[0], source);
     if (event != Event::kFrameBegin) continue;
 
     if (range)
@@ -59,8 +62,8 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
     const auto fill = [&](RestoreSlot& slot) {
       try {
         const auto ended = [&] { return event == Event::kFrameEnd || event == Event::kEnd; };
-        changes_over = !ended() && job.device_is_ready();
-        if (ended() || changes_over) return false;
+        changes_over = !ended() && !job.leaves_blocks() && job.device_is_ready();
+        if (ended() || changes_over || job.leaves_blocks()) return false;
         // Made when first needed: memory that a device writes takes time to make, and other threads work
         // meanwhile.
         if (slot.input.get() == nullptr) slot = job.make_slot();
@@ -97,10 +100,16 @@ StreamReport restore(Source& source, Sink& sink, const RestoreOptions& options, 
           ring_threads, slots, job.works_in_order(), fill, [&](RestoreSlot& slot) { job.work(slot); }, emit);
     };
     run();
-    while (changes_over) {
+    while (changes_over && !job.leaves_blocks()) {
       slots.clear();
       job.take_device();
       run();
+    }
+    if (job.leaves_blocks()) {
+      job.leave_blocks(&source);
+      event = Event::kFrameBegin;
+      begins_stream = true;
+      continue;
     }
     job.end_frame();
   }

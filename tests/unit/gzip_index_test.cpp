@@ -263,6 +263,37 @@ TEST(GzipIndex, DamagedIndexes) {
   EXPECT_GT(found_count, 1000);
 }
 
+// An index that is mostly a hole, with as many points as it can state: memory does not grow with their number.
+TEST(GzipIndex, PointsWithoutContentTakeNoMemory) {
+  class Hole : public Source {
+   public:
+    explicit Hole(Bytes head) : head_(std::move(head)) {}
+    std::size_t read(std::span<std::byte> into) override {
+      for (std::byte& byte : into) byte = at_ < head_.size() ? head_[at_] : std::byte{0}, ++at_;
+      return into.size();
+    }
+    bool seek(std::uint64_t position) override {
+      at_ = position;
+      return true;
+    }
+
+   private:
+    Bytes head_;
+    std::uint64_t at_ = 0;
+  };
+  constexpr std::uint64_t kFileBytes = 2'000'000;
+  const auto head = [](std::uint64_t points) {
+    return bytes_of("GZIDX") + le(1, 1) + le(0, 1) + le(kFileBytes, 8) + le(1000, 8) + le(1000, 4) +
+           le(kGzipWindowBytes, 4) + le(points, 4);
+  };
+  Hole hole(head(1'000'000));
+  auto reader = GzipIndexReader::of(hole, kFileBytes);
+  ASSERT_TRUE(reader);
+  EXPECT_EQ(reader->points()->size(), 1u);
+  Hole larger(head(UINT32_MAX));
+  EXPECT_FALSE(GzipIndexReader::of(larger, kFileBytes));
+}
+
 // The library's ranges with an index, made by one thread and by several, of one member and of many.
 TEST_WITH_THREADS(GzipIndex, RangesOfTheLibrary) {
   const Bytes first = mixed_bytes(9'000'000), second = wordy_bytes(3'000'000, 5);

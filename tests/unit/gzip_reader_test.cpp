@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <random>
 
 #include "collect_sink.hpp"
 #include "core/bytes.hpp"
@@ -123,13 +124,139 @@ TEST_WITH_THREADS(Gzip, BgzfIsFramesOfBlocks) {
   EXPECT_EQ(restored(gzip_member(content, wrong)).report.block_count, 1u);
 }
 
+// Members with a field BC that BGZF would have, but other sizes than it says there: `off` is how much too large
+// the size is. Every other reader of gzip restores them.
+Bytes member_with_false_size(const Bytes& content, int off) {
+  Bytes member = bgzf_member(content);
+  const auto told = static_cast<unsigned>(static_cast<int>(member.size()) - 1 + off);
+  member[16] = static_cast<std::byte>(told);
+  member[17] = static_cast<std::byte>(told >> 8);
+  return member;
+}
+
+struct FalseBgzf {
+  std::string what;
+  Bytes file, content;
+};
+
+std::vector<FalseBgzf> false_bgzf() {
+  const Bytes text = wordy_bytes(50'000), large = equal_bytes(90'000), noise = random_bytes(300'000);
+  const Bytes good = bgzf_member(text), end = bgzf_marker();
+  const int good_bytes = static_cast<int>(good.size());
+  Bytes many, many_contents;
+  for (int i = 0; i < 40; ++i) many = many + good, many_contents = many_contents + text;
+  return {
+      {"more content than a block", bgzf_member(large) + end, large},
+      {"one too large", member_with_false_size(text, 1) + good + end, text + text},
+      {"one too small", member_with_false_size(text, -1) + good + end, text + text},
+      {"too large in the middle", good + member_with_false_size(text, 1000) + good + end, text + text + text},
+      {"past the end", member_with_false_size(text, 30'000), text},
+      {"the last is too large", good + member_with_false_size(text, 1), text + text},
+      {"the size of a marker", good + member_with_false_size(text, 28 - good_bytes) + end, text + text},
+      {"behind many blocks", many + member_with_false_size(text, -1) + many + end,
+       many_contents + text + many_contents},
+      {"much data behind", good + member_with_false_size(noise, 0) + gzip_member(noise) + good + end,
+       text + noise + noise + text},
+      {"between other members",
+       gzip_member(text) + good + member_with_false_size(text, 1) + gzip_member(text),
+       text + text + text + text},
+  };
+}
+
+TEST_WITH_THREADS(Gzip, MembersWithAFieldLikeThatOfBgzfAreRestored) {
+  for (const FalseBgzf& one : false_bgzf()) {
+    SCOPED_TRACE(one.what);
+    ASSERT_EQ(zlib_verdict(one.file, {}, kGzipWindow).status, Status::kOk);
+    require_content(one.file, one.content);
+    EXPECT_EQ(restored(one.file, reading("cpu", Format::kGzip)).content, one.content);
+    EXPECT_FALSE(restored(one.file).report.end_missing);
+    for (const std::uint64_t begin : {0u, 10u, 49'990u, 60'000u, 199'000u})
+      for (const std::uint64_t end : {begin + 100, UINT64_MAX}) {
+        if (begin > one.content.size()) continue;
+        MemorySource source(one.file);
+        CollectSink part;
+        restore_range(source, part, begin, end, reading());
+        EXPECT_EQ(part.content,
+                  Bytes(one.content.begin() + static_cast<std::ptrdiff_t>(begin),
+                        one.content.begin() +
+                            static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(end, one.content.size()))))
+            << begin;
+      }
+    // Where BGZF is asked for, it is judged; and damage is damage.
+    const Restored judged = restored(one.file, reading("cpu", Format::kBgzf));
+    EXPECT_TRUE(judged.status != Status::kOk || judged.report.trailing_garbage_at ||
+                judged.report.end_missing);
+    for (const std::size_t at : {one.file.size() / 2, one.file.size() / 3}) {
+      // A change of what nobody looks at does no harm.
+      const Restored damaged = restored(changed_at(one.file, at, std::byte{0x55}));
+      EXPECT_TRUE(damaged.status != Status::kOk || damaged.report.trailing_garbage_at ||
+                  damaged.content == one.content)
+          << at;
+    }
+  }
+  // The size of two members, of which the second then states the content: lists and ranges believe it, and
+  // what is restored is right.
+  const Bytes text = wordy_bytes(50'000);
+  const int bytes = static_cast<int>(bgzf_member(text).size());
+  EXPECT_EQ(restored(member_with_false_size(text, bytes) + bgzf_member(text) + bgzf_marker()).content,
+            text + text);
+}
+
+// Damage in BGZF is told with its block, and nothing of that block is written, although it may be read as a
+// stream.
+TEST(Gzip, DamagedBgzfIsToldByItsBlock) {
+  const Bytes content = wordy_bytes(300'000), file = bgzf_file(content);
+  MemorySource members(file);
+  const std::vector<BgzfPlace> places = bgzf_places(members, file.size());
+  std::mt19937 random(1);
+  for (int i = 0; i < 300; ++i) {
+    const std::size_t number = random() % places.size();
+    const BgzfPlace& place = places[number];
+    const std::size_t next = number + 1 < places.size() ? places[number + 1].at : file.size() - 28;
+    const std::size_t at = place.at + 18 + random() % (next - place.at - 18);
+    const Bytes damaged = changed_at(file, at, static_cast<std::byte>(1 + random() % 255));
+    const Restored result = restored(damaged, reading("cpu"));
+    EXPECT_NE(result.status, Status::kOk) << at;
+    EXPECT_EQ(result.place.block, number + 2) << at;
+    EXPECT_EQ(result.place.byte_offset, place.at) << at;
+    EXPECT_EQ(result.content.size(), place.content_at) << at;
+    CollectSink sink;
+    Decompressor decompressor(reading("cpu"), [&](auto piece) { sink.write(piece); });
+    try {
+      decompressor.write(damaged);
+      decompressor.finish();
+      ADD_FAILURE() << at;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), result.status) << at;
+      EXPECT_EQ(error.place().byte_offset, place.at) << at;
+    }
+    EXPECT_EQ(sink.content.size(), place.content_at) << at;
+  }
+}
+
 TEST(Gzip, AMissingEndMarkerIsTold) {
   const Bytes content = wordy_bytes(200'000), whole = bgzf_file(content);
   const Bytes cut(whole.begin(), whole.end() - static_cast<std::ptrdiff_t>(bgzf_marker().size()));
-  for (const Bytes& file : {cut, cut + gzip_member({}), cut + le(0, 6)}) {
+  // An empty member of any kind is an end as well, and where something follows nothing was cut off.
+  const Bytes stored = bytes_of("\x01") + le(0, 2) + le(0xFFFF, 2);
+  const Bytes stored_marker = Bytes(whole.end() - 28, whole.end() - 12) + le(30, 2) + stored + le(0, 8);
+  for (const auto& [end, end_content] : {std::pair{stored_marker, Bytes()},
+                                         {gzip_member({}), Bytes()},
+                                         {gzip_member(content), content},
+                                         {gzip_member(content) + whole, content + content},
+                                         {stored_marker + le(0, 6), Bytes()}}) {
+    const Restored result = restored(cut + end);
+    EXPECT_EQ(result.status, Status::kOk) << result.message;
+    EXPECT_TRUE(result.content == content + end_content);
+    EXPECT_FALSE(result.report.end_missing);
+    const Bytes file = cut + end;
+    MemorySource source(file);
+    EXPECT_FALSE(index_stream(source).end_missing);
+  }
+  for (const Bytes& file : {cut, cut + le(0, 6), gzip_member(content) + cut}) {
     const Restored result = restored(file);
     EXPECT_EQ(result.status, Status::kOk) << result.message;
-    EXPECT_TRUE(result.content == content);
+    EXPECT_TRUE(result.content == (file.size() > cut.size() + 6 ? content + content : content));
     EXPECT_TRUE(result.report.end_missing);
     MemorySource source(file);
     EXPECT_TRUE(index_stream(source).end_missing);
@@ -313,6 +440,42 @@ TEST(Zlib, DictionariesAreNamedInTheHeader) {
   EXPECT_EQ(restored(stream, options).status, Status::kDictionaryMismatch);
   options.dictionary = dictionary;
   EXPECT_EQ(restored(stream, options).content, content);
+}
+
+// Only a dictionary that the header names is history, and only zlib's header can.
+TEST(Zlib, ADictionaryThatNobodyNamedIsNoHistory) {
+  const Bytes dictionary = wordy_bytes(5000, 4), content = wordy_bytes(3000, 4);
+  const Bytes data = zlib_stream(content, 9, Z_DEFAULT_STRATEGY, 8, -MAX_WBITS, dictionary);
+  const std::uint32_t adler = checksum_of(Checksum::kAdler32, content);
+  Bytes stream = bytes_of("\x78\x9C") + data;
+  for (int i = 3; i >= 0; --i) stream.push_back(static_cast<std::byte>(adler >> (8 * i)));
+  const Bytes behind = data + le(checksum_of(Checksum::kCrc32, content), 4) + le(content.size(), 4);
+  const Bytes plain = gzip_member({}), header(plain.begin(), plain.begin() + 10), member = header + behind;
+  Bytes blocks = header + le(6, 2) + bytes_of("BC") + le(2, 2) + le(18 + behind.size() - 1, 2) + behind;
+  blocks[3] = std::byte{4};
+  EXPECT_NE(zlib_verdict(member, {}, kGzipWindow).status, Status::kOk);
+  for (const auto& [file, format] : {std::pair{stream, std::optional(Format::kZlib)},
+                                     {member, std::optional<Format>()},
+                                     {blocks, std::optional<Format>()},
+                                     {blocks, std::optional(Format::kBgzf)}})
+    for (const char* backend : {"cpu", "reference"}) {
+      RestoreOptions options = reading(backend, format);
+      options.dictionary = dictionary;
+      EXPECT_EQ(restored(file, options).status, Status::kCorruptBlock);
+      EXPECT_TRUE(restored(file, options).content.size() < content.size());
+      if (format) continue;
+      const std::span<const std::byte> inputs[] = {file};
+      FrameRestorer restorer(options);
+      LargeBuffer room = restorer.make_output();
+      EXPECT_FALSE(restorer.restore(inputs, room)[0].content);
+    }
+  // It does no harm either.
+  RestoreOptions options = reading("auto", Format::kZlib);
+  options.dictionary = dictionary;
+  EXPECT_EQ(restored(zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 8, kZlibWindow), options).content, content);
+  // Raw DEFLATE has no header: whoever gives a dictionary knows.
+  options.format = Format::kDeflate;
+  EXPECT_EQ(restored(data, options).content, content);
 }
 
 TEST(Deflate, RawStreamsAreRestoredWhereTheyAreNamed) {

@@ -58,6 +58,42 @@ std::optional<IndexedBlock> whole_gzip_stream(std::span<const std::byte> file, b
   return stream;
 }
 
+StreamTrial try_gzip_stream(Source& source, std::uint64_t most_bytes, bool verify_checksum) {
+  constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
+  std::vector<std::byte> data(kPieceBytes), content(kPieceBytes);
+  DeflateDecoder decoder{std::span<const std::byte>()};
+  RunningChecksum checksum(Checksum::kCrc32);
+  std::uint64_t content_bytes = 0;
+  StreamTrial trial;
+  std::span<const std::byte> input;
+  for (bool at_end = false;;) {
+    if (input.empty() && !at_end) {
+      input = std::span(data).first(source.read(data));
+      at_end = input.empty();
+    }
+    const StreamStep step = decoder.restore(input, content);
+    input = input.subspan(step.input_bytes);
+    trial.data_bytes += step.input_bytes;
+    content_bytes += step.output_bytes;
+    if (verify_checksum) checksum.update(std::span(content).first(step.output_bytes));
+    if (step.ended) break;
+    if (step.status != Status::kOk || (at_end && step.output_bytes == 0)) return trial;
+    if (trial.data_bytes >= most_bytes) {
+      trial.end = StreamTrial::End::kUnknown;
+      return trial;
+    }
+  }
+  std::array<std::byte, kGzipTrailerBytes> trailer;
+  const auto here = input.first(std::min(input.size(), trailer.size()));
+  std::ranges::copy(here, trailer.begin());
+  if (here.size() + source.read(std::span(trailer).subspan(here.size())) != trailer.size())
+    trial.end = trial.data_bytes + trailer.size() > most_bytes ? StreamTrial::End::kUnknown : trial.end;
+  else if (deflate_trailer_status(Format::kGzip, trailer.data(), content_bytes, verify_checksum,
+                                  verify_checksum ? checksum.digest() : 0) == Status::kOk)
+    trial.end = StreamTrial::End::kSound;
+  return trial;
+}
+
 class DeflateFormat : public FrameFormat {
  public:
   Format id() const override { return Format::kDeflate; }
@@ -123,6 +159,11 @@ class ZlibFormat : public DeflateFormat {
   std::string_view name() const override { return "zlib"; }
   std::string_view title() const override { return "zlib"; }
   std::string_view suffix() const override { return ".zz"; }
+  bool may_begin(std::span<const std::byte> first_bytes) const override {
+    return first_bytes.size() >= 2 &&
+           zlib_header_status(static_cast<unsigned>(first_bytes[0]), static_cast<unsigned>(first_bytes[1])) ==
+               Status::kOk;
+  }
   Checksum checksum() const override { return Checksum::kAdler32; }
   std::unique_ptr<FrameReader> make_reader(bool) const override { return std::make_unique<ZlibReader>(); }
 
@@ -142,6 +183,9 @@ class GzipFormat : public DeflateFormat {
     return std::make_unique<GzipReader>(verify_header_checksum);
   }
 
+  StreamTrial try_stream(Source& source, std::uint64_t most_bytes, bool verify_checksum) const override {
+    return try_gzip_stream(source, most_bytes, verify_checksum);
+  }
   std::optional<IndexedBlock> whole_stream(std::span<const std::byte> file,
                                            bool verify_header_checksum) const override {
     return whole_gzip_stream(file, verify_header_checksum);
@@ -158,7 +202,7 @@ class GzipFormat : public DeflateFormat {
 };
 
 // Data that is read as gzip may turn out to be BGZF. So both formats have one reader, and `gzip` identifies
-// such data.
+// such data. Only where somebody says that it is BGZF must members that state their size have that size.
 class BgzfFormat : public GzipFormat {
  public:
   Format id() const override { return Format::kBgzf; }
@@ -166,6 +210,9 @@ class BgzfFormat : public GzipFormat {
   std::string_view title() const override { return "BGZF"; }
   bool begins(std::span<const std::byte>) const override { return false; }
   bool is_told_by_content() const override { return false; }
+  std::unique_ptr<FrameReader> make_reader(bool verify_header_checksum) const override {
+    return std::make_unique<GzipReader>(verify_header_checksum, true);
+  }
   std::span<const std::size_t> block_sizes() const override { return kBgzfBlockSizes; }
   std::unique_ptr<SideIndex> make_side_index() const override { return make_bgzf_index(); }
 

@@ -106,8 +106,13 @@ GzipReader::Event GzipReader::read_between(std::span<const std::byte> bytes) {
   held_bytes_ = first_count_ = bytes.size();
   std::copy(bytes.begin(), bytes.end(), first_bytes_.begin());
   header_bytes_ = 0;
+  return end_without_marker();
+}
+
+// The frame's last member is a block. An empty one may be there instead of the marker.
+GzipReader::Event GzipReader::end_without_marker() {
   in_bgzf_ = false;
-  end_missing_ = true;
+  end_missing_ = block_.content_bytes != 0u;
   return want(State::kNextFrame, 0, Event::kFrameEnd);
 }
 
@@ -169,13 +174,11 @@ GzipReader::Event GzipReader::next_field(State done) {
 
 GzipReader::Event GzipReader::end_header() {
   // A size that leaves no room for data and trailer is ignored; the member is then an ordinary one.
-  if (member_bytes_ && *member_bytes_ < header_bytes_ + kBgzfLeastDataBytes + kGzipTrailerBytes)
+  if (member_bytes_ &&
+      (ignores_bgzf_ || *member_bytes_ < header_bytes_ + kBgzfLeastDataBytes + kGzipTrailerBytes))
     member_bytes_.reset();
   if (!in_bgzf_) return begin_frame();
-  if (member_bytes_) return announce_block();
-  in_bgzf_ = false;
-  end_missing_ = true;
-  return want(State::kNextFrame, 0, Event::kFrameEnd);
+  return member_bytes_ ? announce_block() : end_without_marker();
 }
 
 GzipReader::Event GzipReader::begin_frame() {
@@ -191,20 +194,41 @@ GzipReader::Event GzipReader::begin_frame() {
     header_.format = Format::kBgzf;
     header_.description = "bgzf, blocks";
     header_.block_content_checksums = true;
+    header_.takes_dictionary = false;
+    header_.may_be_streams = !must_be_bgzf_;
     header_.block_bytes = kBgzfMostContentBytes;
     header_.most_data_bytes = kMostMemberBytes;
     in_bgzf_ = true;
     return want(State::kFirstBlock, 0, Event::kFrameBegin);
   }
-  header_.kind = header_.description = "gzip";
   header_.file_name = name_;
   header_.file_seconds = time_;
+  pass_header();
+  return begin_stream();
+}
+
+GzipReader::Event GzipReader::begin_stream() {
+  header_.kind = header_.description = "gzip";
   header_.block_kind = BlockKind::kStream;
+  header_.takes_dictionary = false;
   header_.content_checksum = true;
   header_.block_bytes = header_.most_data_bytes = kDeflatePieceBytes;
-  pass_header();
   in_stream_ = true;
   return want(State::kTrailer, kGzipTrailerBytes, Event::kFrameBegin);
+}
+
+void GzipReader::begin_stream_at(std::uint64_t frame_number, std::uint64_t at, std::uint64_t data_at) {
+  ignores_bgzf_ = true;
+  in_bgzf_ = end_missing_ = false;
+  frame_number_ = frame_number;
+  frame_at_ = at;
+  position_ = data_at;
+  held_bytes_ = 0;
+  header_ = {};
+  block_ = {};
+  content_checksum_.reset();
+  content_bytes_low_.reset();
+  begin_stream();
 }
 
 void GzipReader::pass_header() {

@@ -8,7 +8,11 @@
 //
 // An ordinary member is a frame, and a stream. Consecutive BGZF members are one frame, each of them a block.
 // It ends with the marker, an empty member of 28 bytes that is not a block, or where something else follows.
-// Numbers are little-endian.
+// The marker is missing if the data ends after a block that has content.
+//
+// Other writers may have put something else into such a subfield, and every other reader of gzip ignores it.
+// So a block that is not what its header says may be an ordinary member (begin_stream_at()), unless the data
+// must be BGZF. Numbers are little-endian.
 #pragma once
 
 #include <array>
@@ -28,10 +32,17 @@ bool is_gzip(std::span<const std::byte> first_bytes);
 
 class GzipReader : public FrameReader {
  public:
-  explicit GzipReader(bool verify_header_checksum) : verify_header_checksum_(verify_header_checksum) {}
+  // `must_be_bgzf`: members that state their size are judged by it.
+  explicit GzipReader(bool verify_header_checksum, bool must_be_bgzf = false)
+      : verify_header_checksum_(verify_header_checksum), must_be_bgzf_(must_be_bgzf) {}
 
   Event step(std::span<const std::byte> bytes) override;
   std::unique_ptr<FrameReader> clone() const override { return std::make_unique<GzipReader>(*this); }
+  bool may_be_stream() const override {
+    return in_bgzf_ && header_.may_be_streams && (state_ == State::kBlock || state_ == State::kMarker);
+  }
+  void begin_stream_at(std::uint64_t frame_number, std::uint64_t at, std::uint64_t data_at) override;
+  void read_blocks_as_streams() override { ignores_bgzf_ = true; }
 
  private:
   enum class State {
@@ -52,11 +63,13 @@ class GzipReader : public FrameReader {
   Event want(State state, std::size_t bytes, Event event);
   Event read_member(std::span<const std::byte> bytes);
   Event read_between(std::span<const std::byte> bytes);
+  Event end_without_marker();
   Event begin_header(std::span<const std::byte> bytes);
   Event read_header(std::span<const std::byte> bytes);
   Event next_field(State done);
   Event end_header();
   Event begin_frame();
+  Event begin_stream();
   void pass_header();
   Event announce_block();
   Event read_block(std::span<const std::byte> bytes);
@@ -67,6 +80,8 @@ class GzipReader : public FrameReader {
   void leave_stream() override { want(State::kTrailer, 8, Event::kMore); }
 
   bool verify_header_checksum_;
+  bool must_be_bgzf_;
+  bool ignores_bgzf_ = false;
   State state_ = State::kMember;
   bool in_bgzf_ = false;  // between members of a BGZF frame
 

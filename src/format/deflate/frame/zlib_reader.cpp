@@ -63,6 +63,7 @@ ZlibReader::Event ZlibReader::read_header(std::span<const std::byte> bytes) {
   position_ += bytes.size();
   header_.kind = header_.description = "zlib";
   header_.content_checksum = true;
+  header_.takes_dictionary = (flags & kZlibDictionaryFlag) != 0;
   if ((flags & kZlibDictionaryFlag) != 0) return want(State::kDictionary, 4, Event::kMore);
   return begin_stream();
 }

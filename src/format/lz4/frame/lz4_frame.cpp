@@ -162,6 +162,7 @@ Lz4FrameParser::Event Lz4FrameParser::begin_frame(std::uint32_t magic) {
     header_.kind = "lz4-legacy";
     header_.description = "legacy lz4, blocks";
     header_.legacy = true;
+    header_.takes_dictionary = false;
     header_.block_bytes = kLz4LegacyBlockBytes;
     header_.most_data_bytes = kMaxLegacyBlockDataBytes;
     return want(State::kLegacyBlockSize, kBlockHeaderBytes, Event::kFrameBegin);

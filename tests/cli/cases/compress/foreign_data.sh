@@ -1,4 +1,4 @@
-needs xz bzip2 zstd
+needs python3 xz bzip2 zstd
 text 100 >data
 bzip2 -c data >data.bz2.lz4
 xz -k data
@@ -10,6 +10,11 @@ status_of hemstitch -l data.bz2
 status_of hemstitch -dc data.zst
 status_of hemstitch -d data.zst -o out
 status_of hemstitch -dc data
+printf 'LZ4Block\x15' | status_of hemstitch -dc
+printf 'mozLz40\0' | status_of hemstitch -dc
+python3 -c 'import sys, zlib; sys.stdout.buffer.write(zlib.compress(b"text"))' >zlib
+status_of hemstitch -t zlib
+rm zlib
 status_of hemstitch -dc /dev/null
 # By its first bytes, whatever its name.
 hemstitch data -o data.xyz
