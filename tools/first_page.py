@@ -40,18 +40,31 @@ def files_picture(lz4, gzip):
     return bars("Files compressed and restored", "Nine Silesia files as one; longer bars are faster", "GB/s", panels)
 
 
-def devices_picture(lz4, deflate):
-    """The runs of bench/peers, on the same bytes and the same GPU."""
-    panels = []
+def ours_since(peer_run, own_runs):
+    """For the rows of a run beside a peer, those of later runs of ours alone on the same device: the same data, the same blocks."""
+    def is_as(row, other):
+        return all(row.get(key) == other.get(key) for key in ("what", "block_bytes", "file", "span")) and \
+            str(row["level"] if "level" in row else 1) == str(other["level"]) and row.get("bytes", 0) > 1e9
+    later = [run for run in own_runs if run and run["device"] == peer_run["device"] and run["date"] > peer_run["date"]]
+    found = [next((row for run in later for row in run["rows"] if is_as(row, other)), None) for other in rows_of(peer_run, file="mean")]
+    return [row for row in found if row]
+
+
+def devices_picture(lz4, deflate, lz4_alone):
+    """The runs of bench/peers, on the same bytes and the same GPU; ours from later runs without the peer, where there are some."""
+    panels, later = [], {(row["what"], row["block_bytes"]): row for row in ours_since(lz4, lz4_alone)}
     for what in ("compress", "restore"):
         row = rows_of(lz4, what=what, file="mean", block_bytes=65536)[0]
-        panels.append((f"LZ4, {what}", [("Hemstitch", row["gbps"], True), (row["peer"], row["peer_gbps"], False)]))
+        panels.append((f"LZ4, {what}", [("Hemstitch", later.get((what, 65536), row)["gbps"], True), (row["peer"], row["peer_gbps"], False)]))
     for what in ("compress", "restore"):
         found = sorted(rows_of(deflate, what=what, file="mean"), key=lambda row: row["ratio"])
         entries = [(f"{row.get('peer', 'Hemstitch')}, ratio {row['ratio']:.2f}", row["gbps"], "peer" not in row)
                    for row in found if row["ratio"] > 2]
         panels.append((f"DEFLATE, {what}", entries))
-    return bars(f"Blocks of 64 KB in the memory of one {lz4['device']}", "Silesia files; longer bars are faster", "GB/s", panels)
+    about = "Silesia files; longer bars are faster"
+    if later:
+        about += f". LZ4: Hemstitch on {max(run['date'] for run in lz4_alone if run)[:10]}, the other on {lz4['date'][:10]}"
+    return bars(f"Blocks of 64 KB in the memory of one {lz4['device']}", about, "GB/s", panels)
 
 
 def pictures(newest_run):
@@ -62,5 +75,6 @@ def pictures(newest_run):
     if lz4 and gzip:
         found[FILES] = files_picture(lz4, gzip)
     if lz4_peer and deflate_peer:
-        found[DEVICES] = devices_picture(lz4_peer, deflate_peer)
+        alone = newest_run("-device-lz4-compress.json"), newest_run("-device-lz4-restore.json")
+        found[DEVICES] = devices_picture(lz4_peer, deflate_peer, alone)
     return found

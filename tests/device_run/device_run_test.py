@@ -174,6 +174,15 @@ class DeviceRun(unittest.TestCase):
         status, output, recorded = self.run_tool("--only", "webgpu_find", "benches")
         self.assertEqual((status, [name[len("2026-01-01-"):] for name in recorded]), (0, ["stand-in-webgpu-find.json"]), output)
 
+    def test_benchmarks_keep_their_series(self):
+        series = {"coop": "device-cooperative-finders", "engine": "lz4-engine", "search_tree": "device-search-trees", "lz4_compress": "device-lz4-compress"}
+        for bench in series:
+            self.program(f"{bench}_device_bench", """echo '{"verified": true}'""")
+        status, output, recorded = self.run_tool("benches")
+        self.assertEqual((status, sorted(name[len("2026-01-01-stand-in-"):-len(".json")] for name in recorded)), (0, sorted(series.values())), output)
+        for name in series.values():
+            self.assertTrue(list((ROOT / "bench" / "results").glob(f"*-{name}.json")), name)
+
     def test_limits_leave_room_for_the_last_recorded_tests(self):
         recorded = sorted((ROOT / "bench" / "results").glob("*-device-tests.json"))[-1]
         seconds = [row["seconds"] for row in json.loads(recorded.read_text())["rows"] if row["what"] == "test"]

@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 import code_hash  # noqa: E402
 import falls  # noqa: E402
+import first_page  # noqa: E402
 import minima  # noqa: E402
 import performance  # noqa: E402
 import quoted  # noqa: E402
@@ -34,6 +35,16 @@ def row(what, gbps, **more):
 def minimum(rows, figure="gbps", **more):
     bound = more.get("at_least", more.get("at_most"))
     return {"run": "card-parse", "rows": rows, "figure": figure, "promised": f"here: {bound}", **more}
+
+
+class FirstPage(unittest.TestCase):
+    def test_ours_beside_a_peer_is_of_the_newest_run(self):
+        def mean(gbps, bytes_of=2 * 10 ** 9, **more):
+            return row("compress", gbps, level="1", block_bytes=65536, file="mean", bytes=bytes_of, **more)
+        peer = run_of("2026-01-01", {**mean(60, peer="theirs", peer_gbps=20), "level": 1})
+        later = run_of("2026-02-01", mean(50, 2 * 10 ** 8), mean(55))
+        self.assertEqual([found["gbps"] for found in first_page.ours_since(peer, (later, None))], [55])
+        self.assertEqual(first_page.ours_since(peer, (run_of("2025-12-01", mean(55)), run_of("2026-02-01", mean(55), device="other"))), [])
 
 
 class Minima(unittest.TestCase):
@@ -438,7 +449,7 @@ class Check(unittest.TestCase):
         self.replace("docs/founding.md", "finds and parses 31.2 GB/s", "finds and parses 33.2 GB/s")
         self.refused("docs/founding.md: the text has no 31.2")
         self.replace("docs/founding.md", "\n31.2 gbps what=find+parse", "\n33.2 gbps what=find+parse")
-        self.refused("docs/founding.md: 33.2 is 31.241 in")
+        self.refused("docs/founding.md: 33.2 is 31.2")
 
     def test_a_figure_without_a_record_is_refused(self):
         page = self.root / "docs" / "pages.md"
