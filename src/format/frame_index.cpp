@@ -29,8 +29,10 @@ class MemoryInput {
 };
 
 struct Indexer {
-  explicit Indexer(bool keep_blocks, MakeStreamDecoder make_decoder = {})
-      : keeps_blocks(keep_blocks), make_stream_decoder(std::move(make_decoder)) {}
+  explicit Indexer(bool keep_blocks, MakeStreamDecoder make_decoder = {}, VisitFrame visit_frame = {})
+      : keeps_blocks(keep_blocks),
+        make_stream_decoder(std::move(make_decoder)),
+        visit(std::move(visit_frame)) {}
 
   void frame_begins(const FrameReader& reader) {
     IndexedFrame& frame = index.frames.emplace_back();
@@ -69,6 +71,7 @@ struct Indexer {
     frame.content_checksum = reader.content_checksum();
     frame.content_bytes_low = reader.content_bytes_low();
     if (reader.end_missing()) index.end_missing = true;
+    pass_on();
     return true;
   }
   bool skippable_frame(const FrameReader& reader) {
@@ -78,7 +81,13 @@ struct Indexer {
     frame.at = reader.frame_at();
     frame.first_block = index.blocks.size();
     frame.bytes = reader.position() - frame.at;
+    pass_on();
     return true;
+  }
+  void pass_on() {
+    if (!visit) return;
+    visit(index.frames.back());
+    index.frames.clear();
   }
   void garbage(std::uint64_t at) { index.trailing_garbage_at = at; }
   std::uint64_t measured(const FrameReader& reader, const IndexedBlock& block,
@@ -100,6 +109,7 @@ struct Indexer {
 
   bool keeps_blocks;
   MakeStreamDecoder make_stream_decoder;
+  VisitFrame visit;
   std::unique_ptr<StreamDecoder> stream_decoder;
   const FrameStream* stream = nullptr;
   FrameIndex index;
@@ -182,9 +192,9 @@ std::optional<FrameIndex> index_separate_blocks(std::span<const std::byte> file,
 }
 
 FrameIndex index_frames(Source& source, const MakeStreamDecoder& make_decoder,
-                        const FrameFormat* known_format) {
+                        const FrameFormat* known_format, const VisitFrame& visit) {
   FrameStream frames = known_format ? FrameStream(true, *known_format) : FrameStream(true);
-  return Indexer(false, make_decoder).run(frames, SourceInput(source));
+  return Indexer(false, make_decoder, visit).run(frames, SourceInput(source));
 }
 
 std::optional<std::uint64_t> last_of_full_blocks(const FrameStream& begun, Source& source) {
