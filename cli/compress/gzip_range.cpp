@@ -123,7 +123,7 @@ PartReport restore_last(FileSource& source, Sink& sink, std::uint64_t bytes, con
   };
   seek_to_begin();
   const std::uint64_t content_bytes =
-      size.answer ? *size.answer : index_stream(source, options.format).content_bytes();
+      size.answer ? *size.answer : content_bytes_of_stream(source, options.format);
   seek_to_begin();
   const std::uint64_t wanted = std::min(content_bytes, bytes);
   // Up to the end, wherever that is: so it shows if it is not where the index says.

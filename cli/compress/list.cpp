@@ -7,6 +7,9 @@
 #include <array>
 #include <cstdio>
 #include <ctime>
+#include <memory>
+#include <string>
+#include <vector>
 
 #include "cli/compress/compress.hpp"
 #include "cli/files/each_file.hpp"
@@ -60,25 +63,6 @@ std::string checks_of(const IndexedFrame& frame) {
   return frame.header.content_checksum ? "content" : "none";
 }
 
-// The checks that all frames with content have in common, or "mixed".
-std::string checks_of(const FrameIndex& index) {
-  std::string common;
-  for (const IndexedFrame& frame : index.frames) {
-    if (frame.skippable) continue;
-    const std::string checks = checks_of(frame);
-    if (!common.empty() && common != checks) return "mixed";
-    common = checks;
-  }
-  return common.empty() ? "-" : common;
-}
-
-Totals totals_of(const FrameIndex& index) {
-  Totals totals;
-  for (const IndexedFrame& frame : index.frames)
-    totals += {1, blocks_of(frame), frame.bytes, frame.content_bytes};
-  return totals;
-}
-
 std::string local_time(std::uint32_t seconds) {
   const std::time_t time = seconds;
   std::tm parts{};
@@ -100,24 +84,10 @@ std::string describe(const IndexedFrame& frame) {
   return text;
 }
 
-// The dictionaries that restoring needs, to be shown after the file's name: " (dictionary 0x12345678)".
-std::string dictionaries_of(const FrameIndex& index) {
-  std::vector<std::uint32_t> ids;
-  for (const IndexedFrame& frame : index.frames)
-    if (frame.header.dictionary_id &&
-        std::find(ids.begin(), ids.end(), *frame.header.dictionary_id) == ids.end())
-      ids.push_back(*frame.header.dictionary_id);
-  if (ids.empty()) return "";
-  return fmt::format(" ({} 0x{:08x})", ids.size() == 1 ? "dictionary" : "dictionaries",
-                     fmt::join(ids, ", 0x"));
-}
-
-void print_frames(const FrameIndex& index) {
-  std::size_t number = 0;
-  for (const IndexedFrame& frame : index.frames)
-    fmt::print(kRow, fmt::format("#{}", ++number), blocks_text(blocks_of(frame)), frame.bytes,
-               frame.content_bytes, ratio_text(frame.content_bytes, frame.bytes), checks_of(frame),
-               describe(frame));
+std::string row_of(const IndexedFrame& frame, std::uint64_t number) {
+  return fmt::format(kRow, fmt::format("#{}", number), blocks_text(blocks_of(frame)), frame.bytes,
+                     frame.content_bytes, ratio_text(frame.content_bytes, frame.bytes), checks_of(frame),
+                     describe(frame));
 }
 
 template <typename Number>
@@ -144,17 +114,6 @@ std::string json_of(const IndexedFrame& frame) {
   return text + '}';
 }
 
-// Prints an object on each line, so that a long list can be read as it comes. The manual describes it.
-void print_json(const std::string& path, const FrameIndex& index, const Totals& totals) {
-  std::vector<std::string> frames;
-  for (const IndexedFrame& frame : index.frames) frames.push_back(json_of(frame));
-  fmt::print(
-      R"({{"file":"{}","compressed_bytes":{},"content_bytes":{},"block_count":{},"trailing_garbage_at":{},"frames":[{}]}})"
-      "\n",
-      json_text(path), totals.compressed_bytes, totals.content_bytes, number_or_null(totals.block_count),
-      number_or_null(index.trailing_garbage_at), fmt::join(frames, ","));
-}
-
 void print_head() {
   fmt::print(kRow, "frames", "blocks", "compressed", "content", "ratio", "checks", "name");
 }
@@ -163,6 +122,103 @@ void print_row(const Totals& totals, const std::string& checks, const std::strin
   fmt::print(kRow, totals.frame_count, blocks_text(totals.block_count), totals.compressed_bytes,
              totals.content_bytes, ratio_text(totals.content_bytes, totals.compressed_bytes), checks, name);
 }
+
+// Text that follows what is not known yet: a short one in memory, a longer one in a temporary file.
+class LaterText {
+ public:
+  void add(std::string_view text) {
+    if (text_.size() + text.size() > kMostBytes) put_away();
+    text_ += text;
+  }
+  void print() {
+    if (file_) {
+      put_away();
+      std::rewind(file_.get());
+      std::array<char, 64 << 10> piece;
+      while (const std::size_t bytes = std::fread(piece.data(), 1, piece.size(), file_.get()))
+        std::fwrite(piece.data(), 1, bytes, stdout);
+      if (std::ferror(file_.get()) != 0) throw tool_error_from_errno("the temporary file cannot be read");
+    }
+    std::fwrite(text_.data(), 1, text_.size(), stdout);
+  }
+
+ private:
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+
+  void put_away() {
+    if (!file_) file_.reset(std::tmpfile());
+    if (!file_ || std::fwrite(text_.data(), 1, text_.size(), file_.get()) != text_.size() ||
+        std::fflush(file_.get()) != 0)
+      throw tool_error_from_errno("a long list needs a temporary file, which cannot be written");
+    text_.clear();
+  }
+
+  std::string text_;
+  std::unique_ptr<std::FILE, Close> file_;
+};
+
+// What is known of a file's frames, one after the other.
+class FileList {
+ public:
+  explicit FileList(const Request& request) : request_(request) {}
+
+  void add(const IndexedFrame& frame) {
+    totals_ += {1, blocks_of(frame), frame.bytes, frame.content_bytes};
+    if (request_.json) {
+      later_.add((totals_.frame_count == 1 ? "" : ",") + json_of(frame));
+      return;
+    }
+    if (!frame.skippable) {
+      const std::string checks = checks_of(frame);
+      checks_ = checks_.empty() || checks_ == checks ? checks : "mixed";
+    }
+    const auto& id = frame.header.dictionary_id;
+    if (id && std::ranges::find(dictionaries_, *id) == dictionaries_.end()) {
+      if (dictionaries_.size() < kMostDictionaries)
+        dictionaries_.push_back(*id);
+      else
+        more_dictionaries_ = true;
+    }
+    if (request_.verbosity > 0) later_.add(row_of(frame, totals_.frame_count));
+  }
+
+  const Totals& totals() const { return totals_; }
+
+  // An object on each line, so that a long list can be read as it comes. The manual describes it.
+  void print_json(const std::string& path, const FrameIndex& index) {
+    fmt::print(
+        R"({{"file":"{}","compressed_bytes":{},"content_bytes":{},"block_count":{},"trailing_garbage_at":{},"frames":[)",
+        json_text(path), totals_.compressed_bytes, totals_.content_bytes, number_or_null(totals_.block_count),
+        number_or_null(index.trailing_garbage_at));
+    later_.print();
+    fmt::print("]}}\n");
+  }
+  void print_rows(const std::string& path) {
+    print_row(totals_, checks_.empty() ? "-" : checks_,
+              (path == kStandardStream ? "stdin" : escaped(path)) + dictionaries());
+    later_.print();
+  }
+
+ private:
+  static constexpr std::size_t kMostDictionaries = 8;
+
+  // The dictionaries that restoring needs, to be shown after the file's name: " (dictionary 0x12345678)".
+  std::string dictionaries() const {
+    if (dictionaries_.empty()) return "";
+    return fmt::format(" ({} 0x{:08x}{})", dictionaries_.size() == 1 ? "dictionary" : "dictionaries",
+                       fmt::join(dictionaries_, ", 0x"), more_dictionaries_ ? " and others" : "");
+  }
+
+  const Request& request_;
+  Totals totals_;
+  std::string checks_;  // those that all frames with content have in common, or "mixed"
+  std::vector<std::uint32_t> dictionaries_;
+  bool more_dictionaries_ = false;
+  LaterText later_;  // about each frame; the totals precede it
+};
 
 }  // namespace
 
@@ -174,16 +230,20 @@ int run_list(const Request& request) {
     FileSource source(file);
     refuse_folder(request, source);
     refuse_terminal(request, source);
-    const FrameIndex index = index_stream(source, options_to_restore(request.restore, source).format);
-    const Totals totals = totals_of(index);
-    all += totals;
+    std::optional<FileList> list(request);
+    const FrameIndex index = index_stream(source, options_to_restore(request.restore, source).format,
+                                          [&](const IndexedFrame* frame) {
+                                            if (frame == nullptr)
+                                              list.emplace(request);
+                                            else
+                                              list->add(*frame);
+                                          });
+    all += list->totals();
     if (request.json) {
-      print_json(path, index, totals);
+      list->print_json(path, index);
     } else {
       if (listed_count == 0) print_head();
-      print_row(totals, checks_of(index),
-                (path == kStandardStream ? "stdin" : escaped(path)) + dictionaries_of(index));
-      if (request.verbosity > 0) print_frames(index);
+      list->print_rows(path);
     }
     ++listed_count;
     std::fflush(stdout);  // so that errors come after the rows before them

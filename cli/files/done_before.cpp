@@ -32,9 +32,13 @@ std::pair<time_t, long> order_of(const timespec& time) { return {time.tv_sec, ti
 std::optional<std::uint64_t> whole_content_bytes(const FileName& file) {
   try {
     FileSource source(file);
-    const FrameIndex index = index_stream(source, options_to_restore({}, source).format);
-    return index.trailing_garbage_at || index.end_missing ? std::nullopt
-                                                          : std::optional(index.content_bytes());
+    std::uint64_t content_bytes = 0;
+    const FrameIndex index =
+        index_stream(source, options_to_restore({}, source).format,
+                     [&](const IndexedFrame* frame) {
+                       content_bytes = frame == nullptr ? 0 : content_bytes + frame->content_bytes;
+                     });
+    return index.trailing_garbage_at || index.end_missing ? std::nullopt : std::optional(content_bytes);
   } catch (const std::runtime_error&) {
     return std::nullopt;  // the work on this file will report the error
   }

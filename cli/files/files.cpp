@@ -24,6 +24,7 @@
 #include "core/status.hpp"
 #include "files/mapped_range.hpp"
 #include "format/formats.hpp"
+#include "pipeline/history.hpp"
 
 namespace hemstitch::cli {
 namespace {
@@ -35,6 +36,7 @@ constexpr std::size_t kReadBytes = 256 << 10;
 // Shorter data is written without mapping. The second is what a thread copies at a time.
 constexpr std::size_t kMappedFromBytes = std::size_t{8} << 20, kCopiedBytes = std::size_t{1} << 20;
 constexpr std::uint64_t kDictionaryBytes = 64 << 10;  // the reach of LZ4's offsets: more cannot be used
+constexpr std::uint64_t kMostPassedBytes = std::uint64_t{1} << 30;  // before that, of a pipe or a device
 
 bool is_zero(std::span<const std::byte> bytes) {
   return bytes.front() == std::byte{0} && std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
@@ -70,17 +72,15 @@ FileSource::FileSource(FileName file) : file_(std::move(file)) {
   }
 }
 
-std::size_t FileSource::read_descriptor(std::span<std::byte> into) {
-  std::size_t filled = 0;
-  while (filled < into.size()) {
-    const ssize_t count = ::read(descriptor_.number(), into.data() + filled, into.size() - filled);
-    if (count == 0) break;
-    if (count > 0)
-      filled += static_cast<std::size_t>(count);
-    else if (!may_be_tried_again(descriptor_.number(), POLLIN))
+// Returns what is there; waits for it.
+std::size_t FileSource::read_descriptor(std::span<std::byte> into) const {
+  if (into.empty()) return 0;
+  for (;;) {
+    const ssize_t count = ::read(descriptor_.number(), into.data(), into.size());
+    if (count >= 0) return static_cast<std::size_t>(count);
+    if (!may_be_tried_again(descriptor_.number(), POLLIN))
       throw system_error(Status::kReadFailed, "reading failed", errno);
   }
-  return filled;
 }
 
 const FileAttributes& FileSource::attributes() const {
@@ -99,21 +99,25 @@ bool FileSource::read_whole(std::span<std::byte> room) {
 }
 
 std::span<const std::byte> FileSource::first_bytes() {
-  if (!std::exchange(peeked_already_, true))
-    peeked_ = std::span(first_bytes_).first(read_descriptor(std::span(first_bytes_)));
-  return peeked_;
+  return ahead_.look_at(kIdentifyBytes, [&](std::span<std::byte> to) { return read_descriptor(to); });
 }
 
-std::size_t FileSource::take_peeked(std::span<std::byte> into) {
-  const std::size_t bytes = std::min(into.size(), peeked_.size());
-  std::copy_n(peeked_.begin(), bytes, into.begin());
-  peeked_ = peeked_.subspan(bytes);
-  return bytes;
+std::size_t FileSource::read_some(std::span<std::byte> into) {
+  return ahead_.take(into, [&](std::span<std::byte> to) { return read_descriptor(to); });
 }
 
 std::size_t FileSource::read(std::span<std::byte> into) {
-  const std::size_t from_peeked = take_peeked(into);
-  return from_peeked + read_descriptor(into.subspan(from_peeked));
+  std::size_t filled = 0;
+  while (filled < into.size()) {
+    const std::size_t bytes = read_some(into.subspan(filled));
+    if (bytes == 0) break;
+    filled += bytes;
+  }
+  return filled;
+}
+
+bool FileSource::comes_within(std::chrono::milliseconds time) {
+  return is_regular() || !ahead_.kept().empty() || is_readable_within(descriptor_, time);
 }
 
 // On the host of an H200, one thread copies 3.7 GB/s out of the page cache; sixteen copy 35.
@@ -121,8 +125,9 @@ std::size_t FileSource::read_in_parallel(std::span<std::byte> into) {
   constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
   const off_t begin = total_bytes_ ? lseek(descriptor_.number(), 0, SEEK_CUR) : -1;
   if (begin < 0) return read(into);
-  const std::size_t from_peeked = take_peeked(into);
-  into = into.subspan(from_peeked);
+  const std::size_t kept = std::min(into.size(), ahead_.kept().size());
+  read_some(into.first(kept));
+  into = into.subspan(kept);
   std::vector<std::size_t> came((into.size() + kPieceBytes - 1) / kPieceBytes);
   run_in_parallel(came.size(), 1, [&](std::size_t i) {
     const std::span<std::byte> piece =
@@ -145,25 +150,27 @@ std::size_t FileSource::read_in_parallel(std::span<std::byte> into) {
   }
   if (lseek(descriptor_.number(), begin + static_cast<off_t>(filled), SEEK_SET) < 0)
     throw system_error(Status::kReadFailed, "seeking failed", errno);
-  return from_peeked + filled;
+  return kept + filled;
 }
 
 std::uint64_t FileSource::skip(std::uint64_t count) {
-  const std::uint64_t from_peeked = std::min<std::uint64_t>(count, peeked_.size());
-  peeked_ = peeked_.subspan(static_cast<std::size_t>(from_peeked));
+  const std::uint64_t kept = std::min<std::uint64_t>(count, ahead_.kept().size());
+  ahead_.pass(static_cast<std::size_t>(kept));
+  if (kept == count) return count;
   const off_t position = total_bytes_ ? lseek(descriptor_.number(), 0, SEEK_CUR) : -1;
-  if (position < 0) return from_peeked + Source::skip(count - from_peeked);
+  if (position < 0) return kept + Source::skip(count - kept);
   const auto rest = static_cast<std::uint64_t>(std::max<off_t>(status_.st_size - position, 0));
-  const std::uint64_t sought = std::min(count - from_peeked, rest);
+  const std::uint64_t sought = std::min(count - kept, rest);
   if (lseek(descriptor_.number(), static_cast<off_t>(sought), SEEK_CUR) < 0)
     throw system_error(Status::kReadFailed, "seeking failed", errno);
-  return from_peeked + sought;
+  ahead_.forget();
+  return kept + sought;
 }
 
 bool FileSource::seek(std::uint64_t position) {
   if (!total_bytes_ || lseek(descriptor_.number(), begin_ + static_cast<off_t>(position), SEEK_SET) < 0)
     return false;
-  peeked_ = {};
+  ahead_.forget();
   return true;
 }
 
@@ -442,12 +449,21 @@ std::vector<std::byte> read_dictionary(const std::string& path, bool whole) {
   try {
     FileSource source(path);
     const std::uint64_t total = source.total_bytes().value_or(0);
-    if (whole && total > kDictionaryBytes)
-      throw ToolError(
-          fmt::format("has {} bytes; this format takes at most {}, since the checksum covers all of them",
-                      total, kDictionaryBytes));
-    if (total > kDictionaryBytes) source.skip(total - kDictionaryBytes);
-    std::vector<std::byte> dictionary = read_to_end(source, kDictionaryBytes);
+    if (total > kDictionaryBytes && !whole) source.skip(total - kDictionaryBytes);
+    // Of a pipe or a device only the end is kept.
+    std::vector<std::byte> dictionary, piece(kDictionaryBytes);
+    std::uint64_t passed = 0;
+    while (const std::size_t bytes = source.read(piece)) {
+      passed += bytes;
+      if (whole && std::max(passed, total) > kDictionaryBytes)
+        throw ToolError(
+            fmt::format("has {} bytes{}; this format takes at most {}, since the checksum covers all of them",
+                        std::max(passed, total), total == 0 ? " or more" : "", kDictionaryBytes));
+      if (passed > kMostPassedBytes)
+        throw ToolError(fmt::format("has no end within {}G; only its last {}K would be used (name a file)",
+                                    kMostPassedBytes >> 30, kDictionaryBytes >> 10));
+      append_history(dictionary, std::span(piece).first(bytes));
+    }
     if (dictionary.empty()) throw ToolError("empty, so no dictionary");
     return dictionary;
   } catch (const std::runtime_error& error) {

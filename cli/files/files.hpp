@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -24,6 +24,7 @@
 #include "cli/files/suffixes.hpp"
 #include "cli/messages.hpp"
 #include "core/descriptor.hpp"
+#include "core/read_ahead.hpp"
 #include "format/identify.hpp"
 #include "pipeline/stream.hpp"
 
@@ -37,12 +38,14 @@ class FileSource : public Source {
   explicit FileSource(const std::string& path) : FileSource(FileName::from_argument(path)) {}
 
   std::size_t read(std::span<std::byte> into) override;
+  std::size_t read_some(std::span<std::byte> into) override;
+  bool comes_within(std::chrono::milliseconds time) override;
   std::size_t read_in_parallel(std::span<std::byte> into) override;
   std::uint64_t skip(std::uint64_t count) override;
   bool seek(std::uint64_t position) override;
   std::optional<std::uint64_t> total_bytes() const override { return total_bytes_; }
 
-  // Instead of read(): reads a whole file of room.size() - 1 bytes with one call of the system. Returns
+  // Instead of read(), for a new source: reads a whole file of room.size() - 1 bytes with one call of the system. Returns
   // false if the file is longer, or if fewer bytes came.
   bool read_whole(std::span<std::byte> room);
   // What is known of the file stays known.
@@ -56,8 +59,8 @@ class FileSource : public Source {
     attributes_->set_modified(seconds);
   }
 
-  // The first bytes of the data; fewer than kIdentifyBytes only if there are no more. read() returns them
-  // again.
+  // The first bytes of the data, or the next ones if some were read; fewer than kIdentifyBytes only if there
+  // are no more. read() returns them again. Valid until the next read.
   std::span<const std::byte> first_bytes();
 
   const FileName& file() const { return file_; }
@@ -67,8 +70,7 @@ class FileSource : public Source {
   bool is_directory() const { return S_ISDIR(status_.st_mode); }
 
  private:
-  std::size_t take_peeked(std::span<std::byte> into);
-  std::size_t read_descriptor(std::span<std::byte> into);
+  std::size_t read_descriptor(std::span<std::byte> into) const;
 
   FileName file_;
   Descriptor descriptor_;
@@ -76,9 +78,7 @@ class FileSource : public Source {
   mutable std::optional<FileAttributes> attributes_;
   off_t begin_ = 0;  // the beginning of the stream in a regular file: standard input may start in the middle
   std::optional<std::uint64_t> total_bytes_;  // for a regular file that can seek
-  std::array<std::byte, kIdentifyBytes> first_bytes_{};
-  std::span<const std::byte> peeked_;  // in first_bytes_: not yet returned by read()
-  bool peeked_already_ = false;
+  ReadAhead ahead_;
 };
 
 class FileSink : public Sink {

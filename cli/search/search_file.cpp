@@ -1,6 +1,7 @@
 #include "cli/search/search_file.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include "cli/files/output.hpp"
 #include "cli/files/regular_file.hpp"
@@ -95,16 +96,18 @@ void FileSearcher::search_pieces(const std::string& name, const Descriptor& file
       const std::size_t bytes = source.read_some(pieces.room());
       if (bytes == 0) break;
       pieces.received(bytes, !regular);
-      if (!regular) room_.grown(report);
+      if (regular) continue;
+      room_.grown(report);
+      if (!source.comes_within(std::chrono::milliseconds(0))) room_.paused(report);
     }
   });
 }
 
 void FileSearcher::search_restored(const std::string& name, Source& source, FileReport& report) {
-  search_fed(name, false, report, [&](PieceSearch& pieces) { restore(source, pieces); });
+  search_fed(name, false, report, [&](PieceSearch& pieces) { restore(source, pieces, report); });
 }
 
-void FileSearcher::restore(Source& source, PieceSearch& pieces) {
+void FileSearcher::restore(Source& source, PieceSearch& pieces, FileReport& report) {
   RestoreOptions options;
   // Of many files, a device restores the short ones, in batches. A single file it restores as a whole.
   const bool on_device = request_.is_of_one_file() && request_.options.backend == "cuda";
@@ -115,7 +118,8 @@ void FileSearcher::restore(Source& source, PieceSearch& pieces) {
   options.memory_limit_bytes = room_.restoring_bytes(restoring_.bytes());
   const SharedMemory::Share share(restoring_, options.memory_limit_bytes);
   try {
-    if (const auto warning = garbage_warning(hemstitch::search_restored(source, pieces, options)))
+    const auto paused = [&] { room_.paused(report); };
+    if (const auto warning = garbage_warning(hemstitch::search_restored(source, pieces, options, paused)))
       throw ToolError(*warning);
   } catch (const Error& error) {
     if (error.status() == Status::kMemoryLimit && options.memory_limit_bytes != restoring_.bytes())

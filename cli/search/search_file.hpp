@@ -67,7 +67,7 @@ class FileSearcher {
 
  private:
   std::span<std::byte> piece() const { return {piece_.get(), memory_.piece_bytes}; }
-  void restore(Source& source, PieceSearch& pieces);
+  void restore(Source& source, PieceSearch& pieces, FileReport& report);
   template <class Feed>
   void search_fed(const std::string& name, bool has_hole, FileReport& report, const Feed& feed);
 

@@ -35,6 +35,8 @@ class SearchRoom {
   virtual ~SearchRoom() = default;
   // The output has grown since it was last counted.
   virtual void grown(FileReport& report) = 0;
+  // More output may take a while: what there is should be shown, if it is the file's turn.
+  virtual void paused(FileReport& /*report*/) {}
   // Appends a long text at once.
   virtual void add_long(FileReport& report, std::string_view text) = 0;
   // Adds a complaint that is not the last one.

@@ -81,6 +81,11 @@ void Teller::RoomInTurn::grown(FileReport& report) {
   report.output.clear();
 }
 
+void Teller::RoomInTurn::paused(FileReport& report) {
+  grown(report);
+  if (std::fflush(stdout) != 0) throw tool_error_from_errno("stdout");
+}
+
 void Teller::RoomInTurn::add_long(FileReport& report, std::string_view text) {
   grown(report);
   teller_.write(text);

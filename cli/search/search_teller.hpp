@@ -69,6 +69,7 @@ class Teller {
    public:
     explicit RoomInTurn(Teller& teller) : teller_(teller) {}
     void grown(FileReport& report) override;
+    void paused(FileReport& report) override;
     void add_long(FileReport& report, std::string_view text) override;
     void complain(FileReport& report, const std::string& complaint) override;
     bool lines_before() const override { return teller_.has_lines_; }

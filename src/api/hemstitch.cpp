@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <type_traits>
 
 #include "api/report.hpp"
 #include "api/sinks.hpp"
 #include "core/options.hpp"
 #include "core/parallel.hpp"
 #include "pipeline/compress_job.hpp"
+#include "pipeline/gathering_sink.hpp"
 #include "pipeline/restore_job.hpp"
 #include "pipeline/ring.hpp"
 #include "pipeline/stream.hpp"
@@ -141,7 +143,19 @@ struct Decompressor::Impl {
 
   void write(std::span<const std::byte> piece) {
     written_bytes += piece.size();
+    gathering.pass_on_after([&] {
+      do restore(piece);
+      while (!garbage && !write_so_far());
+    });
+  }
+
+  // Takes all of the piece.
+  void restore(std::span<const std::byte>& piece) {
     for (;;) {
+      if (garbage) {
+        piece = {};
+        return;
+      }
       if (skip_left > 0) {
         const std::size_t bytes = static_cast<std::size_t>(std::min<std::uint64_t>(skip_left, piece.size()));
         piece = piece.subspan(bytes);
@@ -150,18 +164,45 @@ struct Decompressor::Impl {
         job.skipped(job.skip_bytes());
       }
       const auto room = job.room(slots[filling]);
-      if (piece.empty() && !room.empty()) return;
-      const std::size_t bytes = std::min(room.size(), piece.size());
-      std::copy_n(piece.begin(), bytes, room.begin());
-      piece = piece.subspan(bytes);
-      advance(bytes, false);
-      if (garbage) return;
+      std::optional<Event> event;
+      if (piece.empty() && !room.empty()) {
+        event = step([&] { return job.restore_so_far(slots[filling]); });
+        if (!event) return;
+      } else {
+        const std::size_t bytes = std::min(room.size(), piece.size());
+        std::copy_n(piece.begin(), bytes, room.begin());
+        piece = piece.subspan(bytes);
+        event = received(bytes, false);
+      }
+      take(*event);
     }
   }
 
-  void advance(std::size_t bytes, bool at_end) {
-    if (garbage) return;
-    switch (step(bytes, at_end)) {
+  // All that the pieces so far give, although slots are not full. Returns false as flush() does.
+  bool write_so_far() {
+    RestoreSlot& last = slots[filling];
+    if (filling == 0 && last.blocks.empty()) return true;
+    job.set_aside(last);
+    if (!last.blocks.empty()) filling++;
+    if (!flush()) return false;
+    take_device_if_ready();
+    return true;
+  }
+
+  // Call it in a frame, when all slots are empty.
+  void take_device_if_ready() {
+    if (!job.device_is_ready()) return;
+    slots.clear();
+    job.take_device();
+    make_slots();
+  }
+
+  Event received(std::size_t bytes, bool at_end) {
+    return step([&] { return job.received(slots[filling], bytes, at_end); });
+  }
+
+  void take(Event event) {
+    switch (event) {
       case Event::kMore:
         break;
       case Event::kFrameBegin:
@@ -172,11 +213,7 @@ struct Decompressor::Impl {
         if (!job.full(slots[filling])) break;
         if (++filling < slots.size()) break;
         flush();
-        if (job.device_is_ready()) {
-          slots.clear();
-          job.take_device();
-          make_slots();
-        }
+        take_device_if_ready();
         break;
       case Event::kFrameEnd:
         if (!slots[filling].blocks.empty()) filling++;
@@ -197,9 +234,10 @@ struct Decompressor::Impl {
   }
 
   // What is complete before an error is still written.
-  Event step(std::size_t bytes, bool at_end) {
+  template <class Step>
+  std::invoke_result_t<Step> step(const Step& step) {
     try {
-      return job.received(slots[filling], bytes, at_end);
+      return step();
     } catch (...) {
       RestoreSlot& slot = slots[filling];
       const bool may_go_on = job.frame_header().may_be_streams;
@@ -212,7 +250,7 @@ struct Decompressor::Impl {
 
   // Returns false if what follows is restored as a stream, instead of blocks.
   bool flush() {
-    work_and_emit(job, slots, filling, job.works_in_order(), sink);
+    work_and_emit(job, slots, filling, job.works_in_order(), gathering);
     filling = 0;
     if (!job.leaves_blocks()) return true;
     job.leave_blocks(nullptr);
@@ -224,10 +262,12 @@ struct Decompressor::Impl {
   void finish() {
     if (skip_left > 0) job.skipped(job.skip_bytes() - skip_left);  // throws
     // room() passes on what a decoder has read beyond the end of its stream. The whole trailer may be there.
-    while (!garbage) {
-      job.room(slots[filling]);
-      advance(0, true);
-    }
+    gathering.pass_on_after([&] {
+      while (!garbage) {
+        job.room(slots[filling]);
+        take(received(0, true));
+      }
+    });
     finished = true;
     report_end(job.report(), {});
   }
@@ -236,6 +276,7 @@ struct Decompressor::Impl {
   bool makes_index = false, begun = false, finished = false;
   RestoreJob job;
   OutputSink sink;
+  GatheringSink gathering{sink};
   std::vector<RestoreSlot> slots;
   std::size_t filling = 0;
   std::uint64_t written_bytes = 0;  // what write() was given
@@ -311,7 +352,7 @@ std::vector<std::byte> make_index(std::span<const std::byte> input, const Restor
 
 std::uint64_t restored_bytes(std::span<const std::byte> input) {
   MemorySource source(input);
-  return index_stream(source).content_bytes();
+  return content_bytes_of_stream(source);
 }
 
 }  // namespace hemstitch

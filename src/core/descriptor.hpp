@@ -1,8 +1,11 @@
 // An open file descriptor that closes itself.
 #pragma once
 
+#include <poll.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <chrono>
 #include <utility>
 
 namespace hemstitch {
@@ -26,5 +29,15 @@ class Descriptor {
  private:
   int number_;
 };
+
+// Whether a read() returns within this time: with bytes, or with the end or an error. A negative time: waits as
+// long as it takes.
+inline bool is_readable_within(const Descriptor& descriptor, std::chrono::milliseconds time) {
+  pollfd waited_for{descriptor.number(), POLLIN, 0};
+  int ready;
+  do ready = poll(&waited_for, 1, static_cast<int>(time.count()));
+  while (ready < 0 && errno == EINTR);
+  return ready != 0;
+}
 
 }  // namespace hemstitch

@@ -1,6 +1,7 @@
 // Where bytes come from: files, pipes, memory.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,7 +15,13 @@ class Source {
   virtual ~Source() = default;
   // Fills `into` and returns its size; fewer bytes only at the end of the stream. Throws kReadFailed.
   virtual std::size_t read(std::span<std::byte> into) = 0;
-  // The same, with the threads of the caller's arena if that is faster; for tens of megabytes at once.
+  // The same, but with what is there: waits for a byte or the end, and returns fewer bytes than there is room
+  // for if no more have come. Only 0 means the end.
+  virtual std::size_t read_some(std::span<std::byte> into) { return read(into); }
+  // Whether anything comes within this time: a byte, or the end. A negative time: waits until it does. A source
+  // that never waits for others, like a file, says so at once.
+  virtual bool comes_within(std::chrono::milliseconds /*time*/) { return true; }
+  // Like read(), with the threads of the caller's arena if that is faster; for tens of megabytes at once.
   virtual std::size_t read_in_parallel(std::span<std::byte> into) { return read(into); }
   // Skips `count` bytes; returns how many there were.
   virtual std::uint64_t skip(std::uint64_t count);

@@ -29,8 +29,10 @@ class MemoryInput {
 };
 
 struct Indexer {
-  explicit Indexer(bool keep_blocks, MakeStreamDecoder make_decoder = {})
-      : keeps_blocks(keep_blocks), make_stream_decoder(std::move(make_decoder)) {}
+  explicit Indexer(bool keep_blocks, MakeStreamDecoder make_decoder = {}, VisitFrame visit_frame = {})
+      : keeps_blocks(keep_blocks),
+        make_stream_decoder(std::move(make_decoder)),
+        visit(std::move(visit_frame)) {}
 
   void frame_begins(const FrameReader& reader) {
     IndexedFrame& frame = index.frames.emplace_back();
@@ -70,7 +72,8 @@ struct Indexer {
     frame.content_checksum = reader.content_checksum();
     frame.content_bytes_low = reader.content_bytes_low();
     index.end_missing = reader.end_missing();
-    if (frame.header.may_be_streams && reader.end_missing()) doubtful.push_back(last_block);
+    if (frame.header.may_be_streams && reader.end_missing()) doubt(last_block);
+    pass_on();
     return true;
   }
   bool skippable_frame(const FrameReader& reader) {
@@ -80,7 +83,17 @@ struct Indexer {
     frame.at = reader.frame_at();
     frame.first_block = index.blocks.size();
     frame.bytes = reader.position() - frame.at;
+    pass_on();
     return true;
+  }
+  void pass_on() {
+    if (!visit) return;
+    visit(&index.frames.back());
+    index.frames.clear();
+  }
+  void doubt(const IndexedBlock& block) {
+    constexpr std::size_t kMostDoubtful = 256;  // memory and time do not grow with the number of frames
+    if (doubtful.size() < kMostDoubtful) doubtful.push_back(block);
   }
   void garbage(std::uint64_t at) { index.trailing_garbage_at = at; }
   std::uint64_t measured(const FrameReader& reader, const IndexedBlock& block,
@@ -102,6 +115,7 @@ struct Indexer {
 
   bool keeps_blocks;
   MakeStreamDecoder make_stream_decoder;
+  VisitFrame visit;
   std::unique_ptr<StreamDecoder> stream_decoder;
   const FrameStream* stream = nullptr;
   FrameIndex index;
@@ -187,9 +201,9 @@ std::optional<FrameIndex> index_separate_blocks(std::span<const std::byte> file,
 }
 
 FrameIndex index_frames(Source& source, const MakeStreamDecoder& make_decoder,
-                        const FrameFormat* known_format) {
+                        const FrameFormat* known_format, const VisitFrame& visit) {
   FrameStream frames = known_format ? FrameStream(true, *known_format) : FrameStream(true);
-  Indexer indexer(false, make_decoder);
+  Indexer indexer(false, make_decoder, visit);
   // Whether a block of a frame that may_be_streams is a stream of another size than it states, which then
   // holds for all of the data. Damage is not looked for far.
   const auto is_stream = [&](const IndexedBlock& block) {
@@ -210,7 +224,8 @@ FrameIndex index_frames(Source& source, const MakeStreamDecoder& make_decoder,
   FrameStream streams(true, frames.format());
   streams.reader().read_blocks_as_streams();
   source.seek(0);
-  return Indexer(false, make_decoder).run(streams, SourceInput(source));
+  if (visit) visit(nullptr);
+  return Indexer(false, make_decoder, visit).run(streams, SourceInput(source));
 }
 
 std::optional<std::uint64_t> last_of_full_blocks(const FrameStream& begun, Source& source) {

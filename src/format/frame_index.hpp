@@ -70,13 +70,17 @@ FrameIndex index_frames(std::span<const std::byte> stream, bool verify_header_ch
 // Nothing for other files. Throws as above.
 std::optional<FrameIndex> index_separate_blocks(std::span<const std::byte> file, bool verify_header_checksum);
 
+// Receives a frame once all of it was passed. Frames that are passed on are not kept in the index. Null: the walk
+// begins anew, since blocks of BGZF turned out to be members of gzip; what was received until then counts no more.
+using VisitFrame = std::function<void(const IndexedFrame*)>;
+
 // The frames of a stream. Blocks are measured if the header does not give the content's size, and they are
-// not kept, so the index is small whatever the stream is. `make_decoder` makes what restores a frame whose
-// blocks cannot be told apart; without it such a frame is kUnsupportedFeature. `known_format`: null if the
+// not kept; nor are frames with `visit`, so that memory does not grow with their number. `make_decoder` makes
+// what restores a frame whose blocks cannot be told apart; without it such a frame is kUnsupportedFeature. `known_format`: null if the
 // first bytes identify the format. Throws Error as FrameReader does, and kCorruptBlock.
 using MakeStreamDecoder = std::function<std::unique_ptr<StreamDecoder>(const FrameFormat&)>;
 FrameIndex index_frames(Source& source, const MakeStreamDecoder& make_decoder = {},
-                        const FrameFormat* known_format = nullptr);
+                        const FrameFormat* known_format = nullptr, const VisitFrame& visit = {});
 
 // If every block of the frame that has just begun, except the last two, restores to the full block size: the
 // size of the last one. Then a block's place in the content follows from its number, and blocks before a

@@ -47,6 +47,10 @@ class StreamDecoder {
   // failed.
   virtual StreamStep restore(std::span<const std::byte> input, std::span<std::byte> output) = 0;
 
+  // The same without input, although more will come: restores everything that the input so far gives. If that
+  // is nothing, neither bytes nor an end, more input is needed.
+  virtual StreamStep restore_so_far(std::span<std::byte> output) { return restore({}, output); }
+
   // For a decoder that reads ahead: how many of the bytes it took are not restored yet, or lie after the
   // end of the stream. Without input it continues with these.
   virtual std::uint64_t ahead_bytes() const { return 0; }

@@ -261,7 +261,7 @@ Place RestoreJob::block_place() const {
 RestoreJob::Event RestoreJob::received(RestoreSlot& slot, std::size_t bytes, bool at_end) {
   if (stream_.in_stream()) {
     if (bytes != 0) unused_ = stream_room_.first(bytes);
-    return restore_stream(slot, at_end);
+    return restore_stream(slot, at_end ? Input::kHasEnded : Input::kComes).value_or(Event::kMore);
   }
   gathered_bytes_ += bytes;
   if (gathered_bytes_ < stream_.wanted_bytes() && !at_end) return Event::kMore;
@@ -334,10 +334,24 @@ RestoreJob::Event RestoreJob::received_ahead(RestoreSlot& slot, std::size_t byte
   return event;
 }
 
-RestoreJob::Event RestoreJob::restore_stream(RestoreSlot& slot, bool at_end) {
+std::optional<RestoreJob::Event> RestoreJob::restore_so_far(RestoreSlot& slot) {
+  return stream_.in_stream() ? restore_stream(slot, Input::kPauses) : std::nullopt;
+}
+
+void RestoreJob::set_aside(RestoreSlot& slot) {
+  // If bytes of a block are missing, nothing else is left that was received.
+  if (!in_block_ || gathered_bytes_ == 0) return;
+  const std::byte* const begin = slot.input.get() + slot.input_bytes;
+  aside_.assign(begin, begin + std::exchange(gathered_bytes_, 0));
+  unused_ = aside_;
+}
+
+std::optional<RestoreJob::Event> RestoreJob::restore_stream(RestoreSlot& slot, Input input) {
   const std::span<std::byte> room(slot.output.get() + stream_bytes(slot), batch_bytes() - stream_bytes(slot));
   const std::uint64_t ahead_bytes = decoder_->ahead_bytes();
-  const StreamStep step = restore_piece(room);
+  const StreamStep step = restore_piece(room, input);
+  const bool stands_still = step.input_bytes == 0 && step.output_bytes == 0 && !step.ended;
+  if (input == Input::kPauses && stands_still && step.status == Status::kOk) return std::nullopt;
   const std::uint64_t passed_bytes = step.input_bytes + ahead_bytes - decoder_->ahead_bytes();
   unused_ = unused_.subspan(step.input_bytes);
   const std::uint64_t content_at = content_at_;
@@ -357,13 +371,16 @@ RestoreJob::Event RestoreJob::restore_stream(RestoreSlot& slot, bool at_end) {
     slot.blocks[0].content = {slot.blocks[0].content.data(), stream_bytes(slot) + content.size()};
   }
   slot.under_way = decoder_->under_way();
-  stream_.reader().stream_passed(step, passed_bytes, at_end);
+  stream_.reader().stream_passed(step, passed_bytes, input == Input::kHasEnded);
   return range_done_or(full(slot) ? Event::kBlock : Event::kMore);
 }
 
 // Restores, but stops where the index needs a point, and continues.
-StreamStep RestoreJob::restore_piece(std::span<std::byte> room) {
-  if (index_ == nullptr) return decoder_->restore(unused_, room);
+StreamStep RestoreJob::restore_piece(std::span<std::byte> room, Input input) {
+  const auto restore = [&](std::span<std::byte> to) {
+    return input == Input::kPauses ? decoder_->restore_so_far(to) : decoder_->restore(unused_, to);
+  };
+  if (index_ == nullptr) return restore(room);
   const std::uint64_t ahead_bytes = decoder_->ahead_bytes();
   for (;;) {
     if (index_->wants(content_at_))
@@ -376,7 +393,7 @@ StreamStep RestoreJob::restore_piece(std::span<std::byte> room) {
     decoder_->stop_at_points(stops);
     const std::size_t room_bytes =
         stops ? room.size() : static_cast<std::size_t>(std::min<std::uint64_t>(room.size(), to_next));
-    StreamStep step = decoder_->restore(unused_, room.first(room_bytes));
+    StreamStep step = restore(room.first(room_bytes));
     if (step.input_bytes != 0 || step.output_bytes != 0 || step.ended || step.status != Status::kOk ||
         !stops || !decoder_->point())
       return step;
@@ -543,6 +560,7 @@ RestoreJob::Event RestoreJob::take(RestoreSlot& slot, std::span<const std::byte>
       }
       slot.blocks.push_back(block);
       slot.input_bytes += gathered.size();
+      if (works_in_order()) slot.content_bytes += most_content_bytes(gathered.first(data_bytes));
       return range_done_or(Event::kBlock);
     }
     case FrameReader::Event::kFrameEnd:
@@ -586,6 +604,18 @@ bool RestoreJob::keep_block(const RestoreSlot& slot, std::size_t data_bytes) {
   if (!size) throw Error(Status::kCorruptBlock, "the block's tokens are invalid", block_place());
   content_at_ += *size;
   return content_at_ > range_->begin || works_in_order();
+}
+
+// Of the block that was just read. Small ones are measured.
+std::size_t RestoreJob::most_content_bytes(std::span<const std::byte> data) const {
+  constexpr std::size_t kUsualFactor = 8;
+  const std::size_t most = header_.block_bytes;
+  const FrameReader::Block& block = stream_.reader().block();
+  if (block.stored) return data.size();
+  if (block.content_bytes) return std::min<std::size_t>(*block.content_bytes, most);
+  if (data.size() >= most / kUsualFactor) return most;
+  return static_cast<std::size_t>(
+      std::min<std::uint64_t>(stream_.format().restored_bytes(data).value_or(most), most));
 }
 
 RestoreJob::Event RestoreJob::range_done_or(Event event) {
@@ -683,7 +713,7 @@ void RestoreJob::work_independent(RestoreSlot& slot) {
     }
     checked_blocks++;
   }
-  engine_->restore(tasks, frame_format());
+  if (!tasks.empty()) engine_->restore(tasks, frame_format());
   auto task = tasks.begin();
   std::exception_ptr not_restored;
   std::vector<std::byte>
@@ -794,7 +824,7 @@ void RestoreJob::finish_emitting(RestoreSlot& slot) const {
   slot.error = nullptr;
   slot.blocks.clear();
   slot.loan = nullptr;
-  slot.input_bytes = 0;
+  slot.input_bytes = slot.content_bytes = 0;
   slot.under_way = 0;
   slot.good_blocks = 0;
 }

@@ -57,6 +57,7 @@ struct RestoreSlot {
   LargeBuffer input;   // the blocks' data and checksums, and the bytes between them if all were read at once
   LargeBuffer output;  // history of linked frames, then the content
   std::size_t input_bytes = 0;
+  std::size_t content_bytes = 0;     // of linked blocks: at most so much, known before they are restored
   std::uint64_t input_position = 0;  // bytes of the stream read when the slot was sealed
   std::uint64_t under_way =
       0;  // for a stream: content up to here is still in transfer (StreamDecoder::under_way())
@@ -126,6 +127,12 @@ class RestoreJob {
   std::span<std::byte> room(RestoreSlot& slot);
   // `bytes` bytes came. They may be fewer than room() has only if more will follow, or `at_end`.
   Event received(RestoreSlot& slot, std::size_t bytes, bool at_end);
+  // When room() wants bytes that have not come yet: restores what those before them give, without waiting. Then
+  // received() need not be called. Nothing if they give no more.
+  std::optional<Event> restore_so_far(RestoreSlot& slot);
+  // Before a slot is worked on that is not full, although its frame goes on: takes out of it what has come of
+  // the next block. That goes into the slot that is filled next.
+  void set_aside(RestoreSlot& slot);
   // An alternative to room() and received(), for reading a batch in one piece: how many of the next bytes
   // of the stream are blocks that fit into the slot, with the bytes between them and after the frame's last
   // one. For the frame's first slot it reads block headers and seeks back; 0 if the source cannot seek, or
@@ -136,8 +143,14 @@ class RestoreJob {
   std::uint64_t skip_bytes() const { return skip_bytes_; }
   void skipped(std::uint64_t count);
   bool full(const RestoreSlot& slot) const {
-    return is_stream() ? slot.loan || stream_bytes(slot) == batch_bytes()
-                       : slot.blocks.size() == plan_.blocks_per_batch;
+    if (is_stream()) return slot.loan || stream_bytes(slot) == batch_bytes();
+    if (!works_in_order()) return slot.blocks.size() == plan_.blocks_per_batch;
+    // There must be room for another block, whatever its size. Small ones are many, since each slot costs a
+    // copy of the content before it.
+    constexpr std::size_t kMostSmallBlocks = 1024;
+    return slot.blocks.size() >= std::max<std::uint64_t>(kMostSmallBlocks, plan_.blocks_per_batch) ||
+           slot.content_bytes + header_.block_bytes > batch_bytes() ||
+           slot.input_bytes + slot_input_bytes() / plan_.blocks_per_batch > slot_input_bytes();
   }
 
   // For ranges: all blocks of this frame except the last two are known to be full, and the last one has
@@ -193,8 +206,10 @@ class RestoreJob {
   void plan_stream();
   void begin_stream();
   std::span<std::byte> stream_room();
-  Event restore_stream(RestoreSlot& slot, bool at_end);
-  StreamStep restore_piece(std::span<std::byte> room);
+  // Nothing if there is no more content without further input, and some may follow.
+  enum class Input { kComes, kPauses, kHasEnded };
+  std::optional<Event> restore_stream(RestoreSlot& slot, Input input);
+  StreamStep restore_piece(std::span<std::byte> room, Input input);
   void require_indexable() const;
 
   // A block of a frame that may_be_streams, and what is wrong with it.
@@ -227,6 +242,7 @@ class RestoreJob {
   Place block_place() const;
   std::uint64_t announced_content_bytes() const;
   bool keep_block(const RestoreSlot& slot, std::size_t data_bytes);
+  std::size_t most_content_bytes(std::span<const std::byte> data) const;
   Event range_done_or(Event event);
   void work_in_order(RestoreSlot& slot);
   void work_independent(RestoreSlot& slot);
@@ -278,8 +294,9 @@ class RestoreJob {
   bool stream_summed_up_ = false;  // by the decoder
   std::vector<std::byte> stream_input_;
   std::span<std::byte> stream_room_;  // where bytes are received: there, or in the decoder's memory
-  std::span<const std::byte>
-      unused_;  // part of stream_room_: received but not taken yet; decoder_ may have taken more
+  std::vector<std::byte> aside_;
+  std::span<const std::byte> unused_;  // part of stream_room_ or aside_: received but not taken yet; decoder_
+                                       // may have taken more
   std::optional<std::uint64_t> last_block_content_bytes_;  // if a block's place follows from its number
   std::uint64_t content_at_ = 0;        // ranges and streams: all content bytes passed so far
   std::uint64_t frame_content_at_ = 0;  // ranges: where this frame's content begins

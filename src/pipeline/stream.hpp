@@ -30,6 +30,8 @@ class Sink {
   virtual void write_in_parallel(std::span<const std::byte> bytes) { write(bytes); }
   // Replaces the first bytes of all that was written. Returns false if that is not possible, as in a pipe.
   virtual bool replace_beginning(std::span<const std::byte> /*bytes*/) { return false; }
+  // Nothing may be written for a while: whatever is kept should go on.
+  virtual void flush() {}
 };
 
 // Discards all bytes: for testing files and for measuring sizes.
@@ -92,7 +94,8 @@ struct StreamReport : EngineReport {
 StreamReport compress_stream(Source& source, Sink& sink, const CompressOptions& options,
                              const StreamHooks& hooks = {}, const StreamPlaces& places = {});
 
-// Reads frames until the end of `source` and writes their content.
+// Reads frames until the end of `source` and writes their content. When the source pauses, all content that
+// the bytes so far give is written, and the sink is flushed.
 StreamReport restore_stream(Source& source, Sink& sink, const RestoreOptions& options,
                             const StreamHooks& hooks = {}, const StreamPlaces& places = {});
 
@@ -103,8 +106,11 @@ StreamReport restore_range(Source& source, Sink& sink, std::uint64_t range_begin
                            const RestoreOptions& options, const StreamHooks& hooks = {});
 
 // The frames of a source, from its beginning. Frames whose ends cannot be found otherwise are restored, and
-// their content is discarded, with memory for two pieces. `format`: as RestoreOptions::format. Throws Error
-// as index_frames() does.
-FrameIndex index_stream(Source& source, std::optional<Format> format = {});
+// their content is discarded, with memory for two pieces. `format`: as RestoreOptions::format. With `visit`,
+// which receives each frame, none is kept. Throws Error as index_frames() does.
+FrameIndex index_stream(Source& source, std::optional<Format> format = {}, const VisitFrame& visit = {});
+
+// How much content all frames of a source have, found like this.
+std::uint64_t content_bytes_of_stream(Source& source, std::optional<Format> format = {});
 
 }  // namespace hemstitch

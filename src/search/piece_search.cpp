@@ -13,15 +13,22 @@ constexpr std::size_t kPieceBytes = 256 << 10;
 
 class PieceSink : public Sink {
  public:
-  PieceSink(PieceSearch& pieces, std::atomic<bool>& done) : pieces_(pieces), done_(done) {}
+  PieceSink(PieceSearch& pieces, std::atomic<bool>& done, const std::function<void()>& paused)
+      : pieces_(pieces), done_(done), paused_(paused) {}
   void write(std::span<const std::byte> bytes) override {
     pieces_.take(bytes);
     if (pieces_.done()) done_ = true;
+  }
+  void flush() override {
+    if (done_) return;
+    pieces_.tell_now();
+    paused_();
   }
 
  private:
   PieceSearch& pieces_;
   std::atomic<bool>& done_;
+  const std::function<void()>& paused_;
 };
 
 }  // namespace
@@ -58,6 +65,10 @@ void PieceSearch::take(std::span<const std::byte> content) {
   }
 }
 
+void PieceSearch::tell_now() {
+  if (!done() && filled_bytes_ != searched_bytes_) search(Piece::kSoFar);
+}
+
 void PieceSearch::finish() {
   if (!done()) search(Piece::kLast);
 }
@@ -71,9 +82,10 @@ void PieceSearch::search(Piece piece) {
 }
 
 std::optional<std::uint64_t> search_restored(Source& source, PieceSearch& pieces,
-                                             const RestoreOptions& options) {
+                                             const RestoreOptions& options,
+                                             const std::function<void()>& paused) {
   std::atomic<bool> done = false;
-  PieceSink sink(pieces, done);
+  PieceSink sink(pieces, done, paused);
   try {
     const StreamReport report =
         restore_stream(source, sink, options, {.progress = {}, .cancelled = &done, .stays_on_thread = true});

@@ -29,6 +29,8 @@ class PieceSearch {
   void received(std::size_t bytes, bool tell_now);
   // The same for content that is in other memory.
   void take(std::span<const std::byte> content);
+  // Reports what there is, since more may take a while.
+  void tell_now();
   void finish();
 
  private:
@@ -42,9 +44,10 @@ class PieceSearch {
 };
 
 // Restores a compressed stream and searches its content until nothing that follows can change the result.
-// Returns where bytes that are not a frame begin after the last frame, if it met any. Throws what restoring
+// When the source pauses, it reports what there is and calls `paused`. Returns where bytes that are not a frame begin after the last frame, if it met any. Throws what restoring
 // throws, after the content before was searched.
 std::optional<std::uint64_t> search_restored(Source& source, PieceSearch& pieces,
-                                             const RestoreOptions& options);
+                                             const RestoreOptions& options,
+                                             const std::function<void()>& paused);
 
 }  // namespace hemstitch

@@ -1,31 +1,25 @@
 #include "search/search_source.hpp"
 
-#include <poll.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <system_error>
 
 namespace hemstitch {
 
-std::size_t SearchSource::read_some(std::span<std::byte> into) {
-  if (!peeked_.empty()) {
-    const std::size_t bytes = std::min(into.size(), peeked_.size());
-    std::copy_n(peeked_.begin(), bytes, into.begin());
-    peeked_ = peeked_.subspan(bytes);
-    return bytes;
-  }
+std::size_t SearchSource::read_file(std::span<std::byte> into) const {
   for (;;) {
     const ssize_t got = ::read(file_.number(), into.data(), into.size());
     if (got >= 0) return static_cast<std::size_t>(got);
-    if (errno == EAGAIN) {
-      pollfd ready{file_.number(), POLLIN, 0};
-      poll(&ready, 1, -1);
-    } else if (errno != EINTR) {
+    if (errno == EAGAIN)
+      is_readable_within(file_, std::chrono::milliseconds(-1));
+    else if (errno != EINTR)
       throw std::system_error(errno, std::generic_category());
-    }
   }
+}
+
+std::size_t SearchSource::read_some(std::span<std::byte> into) {
+  return ahead_.take(into, [&](std::span<std::byte> to) { return read_file(to); });
 }
 
 std::size_t SearchSource::read(std::span<std::byte> into) {
@@ -38,9 +32,12 @@ std::size_t SearchSource::read(std::span<std::byte> into) {
   return filled;
 }
 
+bool SearchSource::comes_within(std::chrono::milliseconds time) {
+  return !ahead_.kept().empty() || is_readable_within(file_, time);
+}
+
 std::span<const std::byte> SearchSource::first_bytes() {
-  peeked_ = std::span(first_bytes_).first(read(first_bytes_));
-  return peeked_;
+  return ahead_.look_at(kIdentifyBytes, [&](std::span<std::byte> to) { return read_file(to); });
 }
 
 bool has_hole(const Descriptor& file, std::uint64_t from, std::uint64_t bytes) {

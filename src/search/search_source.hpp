@@ -1,12 +1,13 @@
 // A file that is read in pieces: of any size as they come, or full ones for restoring.
 #pragma once
 
-#include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 #include "core/descriptor.hpp"
+#include "core/read_ahead.hpp"
 #include "format/identify.hpp"
 #include "pipeline/stream.hpp"
 
@@ -16,18 +17,19 @@ class SearchSource : public Source {
  public:
   explicit SearchSource(const Descriptor& file) : file_(file) {}
 
-  // Returns what is available; nothing only at the end. Throws std::system_error with the system's message
-  // only.
-  std::size_t read_some(std::span<std::byte> into);
+  // These throw std::system_error with the system's message only.
+  std::size_t read_some(std::span<std::byte> into) override;
   std::size_t read(std::span<std::byte> into) override;
+  bool comes_within(std::chrono::milliseconds time) override;
 
-  // They will be read again.
+  // They will be read again. Valid until the next read.
   std::span<const std::byte> first_bytes();
 
  private:
+  std::size_t read_file(std::span<std::byte> into) const;
+
   const Descriptor& file_;
-  std::array<std::byte, kIdentifyBytes> first_bytes_{};
-  std::span<const std::byte> peeked_;  // in first_bytes_: not yet returned
+  ReadAhead ahead_;
 };
 
 // Whether the file has a hole at or after `from`; `bytes` is its size. Does not change the file's position.

@@ -119,7 +119,7 @@ void search_compressed(Source& source, LineCollector& lines) {
   PieceSearch pieces = lines.pieces();
   std::optional<std::uint64_t> garbage_at;
   try {
-    garbage_at = search_restored(source, pieces, restore_options());
+    garbage_at = search_restored(source, pieces, restore_options(), [] {});
   } catch (...) {
     pieces.finish();
     throw;

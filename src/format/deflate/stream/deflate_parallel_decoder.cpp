@@ -202,6 +202,13 @@ StreamStep DeflateParallelDecoder::restore(std::span<const std::byte> input, std
   }
 }
 
+StreamStep DeflateParallelDecoder::restore_so_far(std::span<std::byte> output) {
+  if (mode_ == Mode::kAlone) return serial_.restore({}, output);
+  StreamStep step;
+  produce(step, output, true, true);
+  return step;
+}
+
 // Copies input into pieces; returns how much there was room for.
 std::size_t DeflateParallelDecoder::take(std::span<const std::byte> input) {
   std::size_t taken = 0;

@@ -60,6 +60,8 @@ class DeflateParallelDecoder : public StreamDecoder {
   DeflateParallelDecoder& operator=(const DeflateParallelDecoder&) = delete;
 
   StreamStep restore(std::span<const std::byte> input, std::span<std::byte> output) override;
+  // Seals no piece that is not full: pieces are of one size, whenever their bytes come.
+  StreamStep restore_so_far(std::span<std::byte> output) override;
   std::uint64_t ahead_bytes() const override { return taken_bytes_ - position_; }
   std::size_t read_ahead(std::span<std::byte> to) override;
   bool begin_next(std::span<const std::byte> history) override;
