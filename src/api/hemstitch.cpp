@@ -79,7 +79,7 @@ struct Compressor::Impl {
       if (!job.full(slot)) continue;
       job.seal(slot);
       if (++filling < slots.size()) continue;
-      flush();
+      emit_sealed();
       if (job.device_is_ready()) {
         slots.clear();
         job.take_device();
@@ -88,15 +88,19 @@ struct Compressor::Impl {
     }
   }
 
-  void flush() {
+  void emit_sealed() {
     if (!begun) job.begin(sink);
     begun = true;
     work_and_emit(job, slots, filling, false, sink);
     filling = 0;
   }
 
-  void finish() {
+  void flush() {
     if (job.seal(slots[filling])) filling++;
+    emit_sealed();
+  }
+
+  void finish() {
     flush();
     job.end(sink);
   }
@@ -120,6 +124,11 @@ void Compressor::write(std::span<const std::byte> piece) {
   impl.state.run([&] { impl.write(piece); });
 }
 
+void Compressor::flush() {
+  Impl& impl = present(impl_);
+  impl.state.run([&] { impl.flush(); });
+}
+
 void Compressor::finish() {
   Impl& impl = present(impl_);
   impl.state.run([&] { impl.finish(); });
@@ -141,7 +150,25 @@ struct Decompressor::Impl {
 
   void write(std::span<const std::byte> piece) {
     written_bytes += piece.size();
-    for (;;) {
+    restore(piece, [] { return false; });
+  }
+
+  std::size_t write_some(std::span<const std::byte> piece) {
+    std::span<const std::byte> left = piece;
+    restore(left, content_comes());
+    const std::size_t taken_bytes = piece.size() - left.size();
+    written_bytes += taken_bytes;
+    return taken_bytes;
+  }
+
+  // Takes the piece, until it stops.
+  template <class Stops>
+  void restore(std::span<const std::byte>& piece, const Stops& stops) {
+    while (!stops()) {
+      if (garbage) {
+        piece = {};
+        return;
+      }
       if (skip_left > 0) {
         const std::size_t bytes = static_cast<std::size_t>(std::min<std::uint64_t>(skip_left, piece.size()));
         piece = piece.subspan(bytes);
@@ -155,8 +182,12 @@ struct Decompressor::Impl {
       std::copy_n(piece.begin(), bytes, room.begin());
       piece = piece.subspan(bytes);
       advance(bytes, false);
-      if (garbage) return;
     }
+  }
+
+  // Tells whether content came out since then.
+  std::function<bool()> content_comes() const {
+    return [this, before = job.emitted_output_bytes()] { return job.emitted_output_bytes() != before; };
   }
 
   void advance(std::size_t bytes, bool at_end) {
@@ -213,15 +244,18 @@ struct Decompressor::Impl {
     filling = 0;
   }
 
-  void finish() {
+  bool finish_some() {
+    const auto stops = content_comes();
     if (skip_left > 0) job.skipped(job.skip_bytes() - skip_left);  // throws
     // room() passes on what a decoder has read beyond the end of its stream. The whole trailer may be there.
     while (!garbage) {
+      if (stops()) return false;
       job.room(slots[filling]);
       advance(0, true);
     }
     finished = true;
     report_end(job.report(), {});
+    return true;
   }
 
   GzipIndex index;
@@ -256,10 +290,25 @@ void Decompressor::write(std::span<const std::byte> piece) {
 }
 
 void Decompressor::finish() {
+  while (!finish_some()) {
+  }
+}
+
+std::size_t Decompressor::write_some(std::span<const std::byte> piece) {
   Impl& impl = present(impl_);
   impl.begun = true;
-  impl.state.run([&] { impl.finish(); });
-  impl.state.close();
+  std::size_t taken_bytes = 0;
+  impl.state.run([&] { taken_bytes = impl.write_some(piece); });
+  return taken_bytes;
+}
+
+bool Decompressor::finish_some() {
+  Impl& impl = present(impl_);
+  impl.begun = true;
+  bool is_finished = false;
+  impl.state.run([&] { is_finished = impl.finish_some(); });
+  if (is_finished) impl.state.close();
+  return is_finished;
 }
 
 Report Decompressor::report() const { return public_report(present(impl_).job.report()); }
