@@ -537,6 +537,40 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10)
         assert used < 150, f"{format}: {used} MB"
 
 
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_live_pipe_is_not_held_back(format):
+    """A writer that waits for each answer: it hangs if content waits for more input."""
+    read_end, write_end = os.pipe()
+    source = random.Random(3)
+    sizes = [10, 1, 5000, 300_000, 70, 2_000_000, 3]
+    messages = [bytes(source.choices(b"abcdefgh\n", k=size)) for size in sizes]
+    failed = []
+
+    def answer():
+        try:
+            with builtins.open(read_end, "rb") as pipe, hemstitch.open(pipe, format=told(format)) as file:
+                for message in messages:
+                    if file.read(len(message)) != message:
+                        failed.append(len(message))
+                    answers.release()
+                assert file.read() == b""
+        except BaseException as error:
+            failed.append(error)
+            answers.release()
+
+    answers = threading.Semaphore(0)
+    thread = threading.Thread(target=answer, daemon=True)
+    thread.start()
+    with builtins.open(write_end, "wb") as pipe, hemstitch.open(pipe, "wb", format=format) as file:
+        for message in messages:
+            file.write(message)
+            file.flush()
+            assert answers.acquire(timeout=60), f"no answer to {len(message)} bytes"
+            assert not failed
+    thread.join(60)
+    assert not failed and not thread.is_alive()
+
+
 def test_what_is_flushed_others_read(text, tmp_path):
     lines = [b"%d of a log\n" % number for number in range(300)]
     for format in ("gzip", "zlib"):  # a unit test does so with liblz4
