@@ -34,10 +34,9 @@ std::optional<std::uint64_t> whole_content_bytes(const FileName& file) {
     FileSource source(file);
     std::uint64_t content_bytes = 0;
     const FrameIndex index =
-        index_stream(source, options_to_restore({}, source).format,
-                     [&](const IndexedFrame* frame) {
-                       content_bytes = frame == nullptr ? 0 : content_bytes + frame->content_bytes;
-                     });
+        index_stream(source, options_to_restore({}, source).format, [&](const IndexedFrame* frame) {
+          content_bytes = frame == nullptr ? 0 : content_bytes + frame->content_bytes;
+        });
     return index.trailing_garbage_at || index.end_missing ? std::nullopt : std::optional(content_bytes);
   } catch (const std::runtime_error&) {
     return std::nullopt;  // the work on this file will report the error

@@ -125,6 +125,10 @@ typedef enum hemstitch_format {
  * from any thread. Return 0 to continue; anything else ends the call with HEMSTITCH_CANCELLED. */
 typedef int (*hemstitch_progress)(void* context, uint64_t input_bytes, uint64_t output_bytes);
 
+/* Called between pieces of a call's work by every thread that works, also by several at once; a piece is a block
+ * or a few. Return 0 to continue; anything else ends the call with HEMSTITCH_CANCELLED. */
+typedef int (*hemstitch_check)(void* context);
+
 /* Receives the output in order, piece by piece. Calls never overlap. Return 0 to continue; anything else ends
  * the call with HEMSTITCH_WRITE_FAILED, and the message contains the returned number. */
 typedef int (*hemstitch_output)(void* context, const void* bytes, size_t count);
@@ -185,9 +189,11 @@ typedef struct hemstitch_compress_options {
    * Calls that take the whole input know its size. */
   uint64_t content_bytes;
   /* For calls that take the whole input. For a stream, call hemstitch_compressor_report(). */
-  hemstitch_progress progress; /* NULL: none */
-  void* progress_context;      /* passed to `progress` */
-  hemstitch_report* report;    /* filled on success; may be NULL */
+  hemstitch_progress progress;    /* NULL: none */
+  void* progress_context;         /* passed to `progress` */
+  hemstitch_report* report;       /* filled on success; may be NULL */
+  hemstitch_check between_pieces; /* for calls of any kind; NULL: none */
+  void* between_pieces_context;   /* passed to `between_pieces` */
 } hemstitch_compress_options;
 
 /* The most bytes that hemstitch_compress() writes for `input_bytes` bytes at any level; UINT64_MAX if that
@@ -242,6 +248,8 @@ typedef struct hemstitch_restore_options {
    * If it is not NULL, bytes after the last frame that begin no frame are no error, and on success it is set
    * to where the last frame ends: to the number of bytes of the input that the call used. */
   uint64_t* used_bytes;
+  hemstitch_check between_pieces; /* for calls of any kind; NULL: none */
+  void* between_pieces_context;   /* passed to `between_pieces` */
 } hemstitch_restore_options;
 
 /* Finds the size of what hemstitch_restore() would write, without writing it. */
@@ -314,8 +322,8 @@ HEMSTITCH_API hemstitch_status hemstitch_make_index(const hemstitch_restore_opti
  *   if (status == HEMSTITCH_OK) status = hemstitch_compressor_finish(compressor);
  *   hemstitch_compressor_free(compressor);
  *
- * Output goes to the caller's function, in pieces of any size, on the thread that calls write() or finish().
- * After an error, and after finish(), write() and finish() return HEMSTITCH_WRONG_STATE. */
+ * Output goes to the caller's function, in pieces of any size, on the thread that calls write(), flush() or
+ * finish(). After an error, and after finish(), these return HEMSTITCH_WRONG_STATE. */
 
 typedef struct hemstitch_compressor hemstitch_compressor;
 typedef struct hemstitch_decompressor hemstitch_decompressor;
@@ -327,6 +335,10 @@ HEMSTITCH_API hemstitch_status hemstitch_compressor_new(const hemstitch_compress
                                                         hemstitch_compressor** compressor);
 HEMSTITCH_API hemstitch_status hemstitch_compressor_write(hemstitch_compressor* compressor, const void* piece,
                                                           size_t piece_bytes);
+/* Passes on all that was written so far, so that a reader of the output can restore it now. A block ends here,
+ * in BGZF a member; so frequent calls make the output larger. Calls with nothing new to pass on change nothing.
+ * The frame goes on. */
+HEMSTITCH_API hemstitch_status hemstitch_compressor_flush(hemstitch_compressor* compressor);
 /* Writes the remaining output and the end of the frame. Without it the frame is incomplete. */
 HEMSTITCH_API hemstitch_status hemstitch_compressor_finish(hemstitch_compressor* compressor);
 /* Fills `report` with the progress so far: bytes read and written, blocks done. Works at any time, also after
@@ -348,6 +360,15 @@ HEMSTITCH_API hemstitch_status hemstitch_decompressor_write(hemstitch_decompress
  * follow the last frame: all content has gone to the output then, and they begin at the report's
  * input_bytes. */
 HEMSTITCH_API hemstitch_status hemstitch_decompressor_finish(hemstitch_decompressor* decompressor);
+/* write() and finish() for a caller that takes the content in pieces: each returns as soon as it has passed content
+ * on, at most one batch of blocks, and is called again for more. taken_bytes is set to how many bytes of `piece` were
+ * taken. If nothing was passed on, these are all, and no more can be restored without further input. *finished is set
+ * to 1 once the stream is finished, and to 0 before. */
+HEMSTITCH_API hemstitch_status hemstitch_decompressor_write_some(hemstitch_decompressor* decompressor,
+                                                                 const void* piece, size_t piece_bytes,
+                                                                 size_t* taken_bytes);
+HEMSTITCH_API hemstitch_status hemstitch_decompressor_finish_some(hemstitch_decompressor* decompressor,
+                                                                  int* finished);
 /* Writes the index; call it after make_index() and finish(), also after HEMSTITCH_TRAILING_GARBAGE, any
  * number of times. hemstitch_index_bound() of
  * the total input size is always enough room. output_bytes is set on success. */

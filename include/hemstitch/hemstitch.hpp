@@ -84,6 +84,10 @@ class HEMSTITCH_API Error : public std::runtime_error {
   Place place_;
 };
 
+// Called between pieces of a call's work by every thread that works, also by several at once; a piece is a
+// block or a few. An exception ends the call, which throws it again: a way to cancel.
+using BetweenPieces = std::function<void()>;
+
 enum class Format : int {
   kLz4 = HEMSTITCH_FORMAT_LZ4,
   kGzip = HEMSTITCH_FORMAT_GZIP,
@@ -130,6 +134,7 @@ struct CompressOptions {
   // Limits the memory planned on that device. 0: half of the memory that is free there, if the device reports
   // it.
   std::uint64_t gpu_memory_limit_bytes = 0;
+  BetweenPieces between_pieces = {};
 };
 
 struct RestoreOptions {
@@ -150,6 +155,7 @@ struct RestoreOptions {
   // after the last frame that begin no frame are no error, and the call sets it to where the last frame ends:
   // to the number of bytes of the input that it used. After an error it is unchanged.
   std::uint64_t* used_bytes = nullptr;
+  BetweenPieces between_pieces = {};
 };
 
 // Compresses `input` into one frame. Throws Error.
@@ -228,7 +234,7 @@ using Output = std::function<void(std::span<const std::byte>)>;
 // Compresses a stream into one frame. Holds at most one batch of blocks in memory.
 //   Compressor compressor(options, output);
 //   compressor.write(piece); ...; compressor.finish();
-// Without finish() the frame is incomplete. After an Error, or after a move from it, calls on the object
+// Without finish() the frame is incomplete. After an exception, or after a move from it, calls on the object
 // throw Status::kWrongState.
 class HEMSTITCH_API Compressor {
  public:
@@ -238,6 +244,10 @@ class HEMSTITCH_API Compressor {
   Compressor& operator=(Compressor&&) noexcept;
 
   void write(std::span<const std::byte> piece);
+  // Passes on all that was written so far, so that a reader of the output can restore it now. A block ends
+  // here, in BGZF a member; so frequent calls make the output larger. Calls with nothing new to pass on change
+  // nothing. The frame goes on.
+  void flush();
   void finish();
 
   // At any time, also after an Error.
@@ -265,6 +275,15 @@ class HEMSTITCH_API Decompressor {
 
   void write(std::span<const std::byte> piece);
   void finish();
+
+  // write() and finish() for a caller that takes the content in pieces: each returns as soon as it has passed
+  // content on, at most one batch of blocks, and is called again for more.
+  //
+  // Returns how many bytes of `piece` it took. If it passed nothing on, these are all, and no more can be
+  // restored without further input.
+  std::size_t write_some(std::span<const std::byte> piece);
+  // Returns whether the stream is finished.
+  bool finish_some();
 
   // Returns the index; call it after make_index() and finish(), also after one that threw kTrailingGarbage.
   std::vector<std::byte> index() const;

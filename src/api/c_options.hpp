@@ -32,6 +32,11 @@ void take_run_options(const Given& given, Options& options) {
     options.format = static_cast<Format>(format);
   need_for(given.dictionary_bytes, given.dictionary, "options.dictionary");
   options.dictionary = bytes_of(given.dictionary, given.dictionary_bytes);
+  if (given.between_pieces == nullptr) return;
+  options.between_pieces = [call = given.between_pieces, context = given.between_pieces_context] {
+    if (const int answer = call(context); answer != 0)
+      throw Error(Status::kCancelled, fmt::format("the function between_pieces returned {}", answer));
+  };
 }
 
 inline CompressOptions options_of(const hemstitch_compress_options& given) {

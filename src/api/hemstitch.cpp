@@ -81,7 +81,7 @@ struct Compressor::Impl {
       if (!job.full(slot)) continue;
       job.seal(slot);
       if (++filling < slots.size()) continue;
-      flush();
+      emit_sealed();
       if (job.device_is_ready()) {
         slots.clear();
         job.take_device();
@@ -90,15 +90,19 @@ struct Compressor::Impl {
     }
   }
 
-  void flush() {
+  void emit_sealed() {
     if (!begun) job.begin(sink);
     begun = true;
     work_and_emit(job, slots, filling, false, sink);
     filling = 0;
   }
 
-  void finish() {
+  void flush() {
     if (job.seal(slots[filling])) filling++;
+    emit_sealed();
+  }
+
+  void finish() {
     flush();
     job.end(sink);
   }
@@ -122,6 +126,11 @@ void Compressor::write(std::span<const std::byte> piece) {
   impl.state.run([&] { impl.write(piece); });
 }
 
+void Compressor::flush() {
+  Impl& impl = present(impl_);
+  impl.state.run([&] { impl.flush(); });
+}
+
 void Compressor::finish() {
   Impl& impl = present(impl_);
   impl.state.run([&] { impl.finish(); });
@@ -143,15 +152,29 @@ struct Decompressor::Impl {
 
   void write(std::span<const std::byte> piece) {
     written_bytes += piece.size();
+    take_in(piece, [] { return false; });
+  }
+
+  std::size_t write_some(std::span<const std::byte> piece) {
+    std::span<const std::byte> left = piece;
+    take_in(left, content_comes());
+    const std::size_t taken_bytes = piece.size() - left.size();
+    written_bytes += taken_bytes;
+    return taken_bytes;
+  }
+
+  // Takes the piece and writes all that it gives, until it stops.
+  template <class Stops>
+  void take_in(std::span<const std::byte>& piece, const Stops& stops) {
     gathering.pass_on_after([&] {
-      do restore(piece);
-      while (!garbage && !write_so_far());
+      do restore(piece, stops);
+      while (!garbage && !stops() && !write_so_far());
     });
   }
 
-  // Takes all of the piece.
-  void restore(std::span<const std::byte>& piece) {
-    for (;;) {
+  template <class Stops>
+  void restore(std::span<const std::byte>& piece, const Stops& stops) {
+    while (!stops()) {
       if (garbage) {
         piece = {};
         return;
@@ -176,6 +199,11 @@ struct Decompressor::Impl {
       }
       take(*event);
     }
+  }
+
+  // Tells whether content came out since then.
+  std::function<bool()> content_comes() const {
+    return [this, before = job.emitted_output_bytes()] { return job.emitted_output_bytes() != before; };
   }
 
   // All that the pieces so far give, although slots are not full. Returns false as flush() does.
@@ -259,17 +287,20 @@ struct Decompressor::Impl {
     return false;
   }
 
-  void finish() {
+  bool finish_some() {
+    const auto stops = content_comes();
     if (skip_left > 0) job.skipped(job.skip_bytes() - skip_left);  // throws
     // room() passes on what a decoder has read beyond the end of its stream. The whole trailer may be there.
     gathering.pass_on_after([&] {
-      while (!garbage) {
+      while (!garbage && !stops()) {
         job.room(slots[filling]);
         take(received(0, true));
       }
     });
+    if (!garbage) return false;
     finished = true;
     report_end(job.report(), {});
+    return true;
   }
 
   GzipIndex index;
@@ -305,10 +336,25 @@ void Decompressor::write(std::span<const std::byte> piece) {
 }
 
 void Decompressor::finish() {
+  while (!finish_some()) {
+  }
+}
+
+std::size_t Decompressor::write_some(std::span<const std::byte> piece) {
   Impl& impl = present(impl_);
   impl.begun = true;
-  impl.state.run([&] { impl.finish(); });
-  impl.state.close();
+  std::size_t taken_bytes = 0;
+  impl.state.run([&] { taken_bytes = impl.write_some(piece); });
+  return taken_bytes;
+}
+
+bool Decompressor::finish_some() {
+  Impl& impl = present(impl_);
+  impl.begun = true;
+  bool is_finished = false;
+  impl.state.run([&] { is_finished = impl.finish_some(); });
+  if (is_finished) impl.state.close();
+  return is_finished;
 }
 
 Report Decompressor::report() const { return public_report(present(impl_).job.report()); }

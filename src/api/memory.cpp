@@ -282,6 +282,7 @@ std::vector<OneOfMany> restore_many(std::span<const std::span<const std::byte>> 
       is_whole = true;
       report_end(report, alone);
     } catch (const Error& thrown) {
+      if (thrown.status() == Status::kCancelled) throw;
       results[number] = failed(thrown);
     }
     if (is_whole) results[number].bytes = sink.take();
@@ -299,7 +300,8 @@ void compress_lz4_blocks(std::span<Lz4Block> blocks, const CompressOptions& give
       throw Error(Status::kInvalidOption, fmt::format("an LZ4 block holds at most {} bytes, this one has {}",
                                                       kMostLz4InputBytes, block.input.size()));
   refuse_overlapping(blocks);
-  ResilientEngine engine("cpu", {}, {.format = Format::kLz4, .level = options.level});
+  ResilientEngine engine("cpu", {}, {.format = Format::kLz4, .level = options.level}, DeviceTime::kBefore,
+                         options.between_pieces);
   run_blocks(blocks, stretches(blocks), resolve_threads(options.threads), [&](std::span<BlockTask> tasks) {
     for (BlockTask& task : tasks) {
       // liblz4's levels 10 to 12 compute addresses before the beginning of an empty input, which NULL does
@@ -327,7 +329,7 @@ void restore_lz4_blocks(std::span<Lz4Block> blocks, const RestoreOptions& option
     *work.compressed_bytes += block.input.size();
     longest = std::max<std::uint64_t>(longest, block.output.size());
   }
-  ResilientEngine engine(options.backend, options.device, work);
+  ResilientEngine engine(options.backend, options.device, work, DeviceTime::kBefore, options.between_pieces);
   const BlockEngine& preferred = engine.preferred();
   const DeviceNeeds device = preferred.device_needs(
       {.direction = Direction::kRestore, .format = Format::kLz4, .block_bytes = longest});

@@ -35,6 +35,10 @@ hemstitch_status hemstitch_compressor_write(hemstitch_compressor* compressor, co
   });
 }
 
+hemstitch_status hemstitch_compressor_flush(hemstitch_compressor* compressor) {
+  return guarded([&] { needed(compressor, "compressor")->stream.flush(); });
+}
+
 hemstitch_status hemstitch_compressor_finish(hemstitch_compressor* compressor) {
   return guarded([&] { needed(compressor, "compressor")->stream.finish(); });
 }
@@ -70,6 +74,22 @@ hemstitch_status hemstitch_decompressor_write(hemstitch_decompressor* decompress
 
 hemstitch_status hemstitch_decompressor_finish(hemstitch_decompressor* decompressor) {
   return guarded([&] { needed(decompressor, "decompressor")->stream.finish(); });
+}
+
+hemstitch_status hemstitch_decompressor_write_some(hemstitch_decompressor* decompressor, const void* piece,
+                                                   size_t piece_bytes, size_t* taken_bytes) {
+  return guarded([&] {
+    need_for(piece_bytes, piece, "piece");
+    needed(taken_bytes, "taken_bytes");
+    *taken_bytes = needed(decompressor, "decompressor")->stream.write_some(bytes_of(piece, piece_bytes));
+  });
+}
+
+hemstitch_status hemstitch_decompressor_finish_some(hemstitch_decompressor* decompressor, int* finished) {
+  return guarded([&] {
+    needed(finished, "finished");
+    *finished = needed(decompressor, "decompressor")->stream.finish_some() ? 1 : 0;
+  });
 }
 
 hemstitch_status hemstitch_decompressor_index(const hemstitch_decompressor* decompressor, void* output,

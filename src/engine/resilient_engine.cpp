@@ -23,6 +23,9 @@ constexpr unsigned kFailedCallsToDrop = 2;
 // bytes again, then each time that a quarter more has come.
 constexpr std::uint64_t kFirstQuestionBytes = 1 << 20, kQuestionStep = 4;
 
+// If a caller may cancel: at the slowest levels a thread does so much in a tenth of a second.
+constexpr std::size_t kPieceBytes = 256 << 10;
+
 constexpr std::string_view kSomeDevice = "a device", kProcessor = "cpu";
 
 constexpr std::string_view kWrongBlock = "a block did not restore to its content";
@@ -71,10 +74,11 @@ void verify(BlockEngine& engine, std::span<BlockTask> tasks, Format format, std:
 }  // namespace
 
 ResilientEngine::ResilientEngine(std::string_view requested, std::string_view device, const Workload& work,
-                                 DeviceTime time)
+                                 DeviceTime time, BetweenPieces between_pieces)
     : requested_(requested),
       device_(device),
       work_(work),
+      between_pieces_(std::move(between_pieces)),
       time_line_(std::make_unique<TimeLine>(TimeLine::Clock::now())) {
   const BackendRegistry& registry = BackendRegistry::instance();
   if (time == DeviceTime::kBeside && registry.leaves_choice(requested)) {
@@ -233,8 +237,30 @@ void ResilientEngine::compress_elsewhere(std::span<BlockTask> tasks, const Encod
   count_fallback(tasks.size());
 }
 
+template <class Work>
+void ResilientEngine::in_pieces(std::span<BlockTask> tasks, const Work& work) {
+  if (!between_pieces_) return work(tasks);
+  if (backend_->has_devices()) {
+    between_pieces_();
+    return work(tasks);
+  }
+  while (!tasks.empty()) {
+    between_pieces_();
+    std::size_t count = 0;
+    for (std::size_t bytes = 0; count < tasks.size() && bytes < kPieceBytes; ++count)
+      bytes += std::max(tasks[count].input.size(), tasks[count].output.size());
+    work(tasks.first(count));
+    tasks = tasks.subspan(count);
+  }
+}
+
 void ResilientEngine::compress(std::span<BlockTask> tasks, const EncodeParameters& parameters,
                                std::span<std::byte> verify_room) {
+  in_pieces(tasks, [&](std::span<BlockTask> piece) { compress_piece(piece, parameters, verify_room); });
+}
+
+void ResilientEngine::compress_piece(std::span<BlockTask> tasks, const EncodeParameters& parameters,
+                                     std::span<std::byte> verify_room) {
   count_done(tasks.size());
   const bool redo = has_fallback(parameters.format, Direction::kCompress);
   if (redo && dropped()) return compress_elsewhere(tasks, parameters, verify_room);
@@ -271,6 +297,10 @@ void ResilientEngine::compress(std::span<BlockTask> tasks, const EncodeParameter
 }
 
 void ResilientEngine::restore(std::span<BlockTask> tasks, Format format) {
+  in_pieces(tasks, [&](std::span<BlockTask> piece) { restore_piece(piece, format); });
+}
+
+void ResilientEngine::restore_piece(std::span<BlockTask> tasks, Format format) {
   count_done(tasks.size());
   const bool redo = has_fallback(format, Direction::kRestore);
   const auto redo_all = [&] {

@@ -14,6 +14,9 @@
 // outputs, they are restored from where they are. Then no block can be redone alone, so the whole batch is
 // redone.
 //
+// Cancelling. A caller's function, if there is one, is called before each piece of a batch on the processor,
+// which takes the blocks one after the other, and before each batch on a device.
+//
 // Thread safety: like every engine, from several threads at once.
 #pragma once
 
@@ -55,7 +58,7 @@ class ResilientEngine {
   // Throws what the registry throws, and if a device that was requested by name does not start. A device
   // that we chose is replaced.
   ResilientEngine(std::string_view requested, std::string_view device, const Workload& work = {},
-                  DeviceTime time = DeviceTime::kBefore);
+                  DeviceTime time = DeviceTime::kBefore, BetweenPieces between_pieces = {});
 
   // For kBeside. Only one thread at a time may call these functions. Call take_device() and refuse_device()
   // while no batch is being processed, and then remake all buffers and plans that were made for
@@ -100,6 +103,12 @@ class ResilientEngine {
   bool has_fallback(Format format, Direction direction) const;
   BlockEngine& fallback_engine(Format format, Direction direction);
   BlockEngine& fallback_engine(const Backend& backend);
+  // Calls work(piece) for all pieces of the tasks.
+  template <class Work>
+  void in_pieces(std::span<BlockTask> tasks, const Work& work);
+  void compress_piece(std::span<BlockTask> tasks, const EncodeParameters& parameters,
+                      std::span<std::byte> verify_room);
+  void restore_piece(std::span<BlockTask> tasks, Format format);
   void compress_elsewhere(std::span<BlockTask> tasks, const EncodeParameters& parameters,
                           std::span<std::byte> verify_room);
   void count_failed_call(const std::string& reason);
@@ -111,6 +120,7 @@ class ResilientEngine {
 
   std::string requested_, device_;
   Workload work_;
+  BetweenPieces between_pieces_;
   std::unique_ptr<TimeLine> time_line_;
   std::string choice_reason_;
   const Backend* backend_ = nullptr;

@@ -34,7 +34,7 @@ CompressJob::CompressJob(const CompressOptions& given, const StreamPlaces& place
                .from = places.from,
                .to = places.to,
                .threads = given.threads},
-              time),
+              time, given.between_pieces),
       threads_(resolve_threads(given.threads)),
       history_bytes_(writer_->history_bytes()),
       held_bytes_(writer_->layout(UINT64_MAX).last_byte_apart ? 1 : 0) {
@@ -174,7 +174,7 @@ bool CompressJob::seal(CompressSlot& slot) {
         writer_->data_room_bytes(task.input.size())};
     slot.tasks.push_back(task);
   }
-  append_history(linked_history_, raw, history_bytes_);
+  append_history(linked_history_, {begin, static_cast<std::size_t>(layout.content_bytes)}, history_bytes_);
   return true;
 }
 

@@ -75,8 +75,9 @@ class CompressJob {
   std::span<std::byte> room(CompressSlot& slot);
   void filled(CompressSlot& slot, std::size_t bytes);
   bool full(const CompressSlot& slot) const { return slot.input_bytes == batch_bytes_ + held_bytes_; }
-  // Ends the filling of a slot: prepares its tasks, and the next slot's history. A slot that is not full is
-  // the last one. Returns false if it holds nothing.
+  // Ends the filling of a slot: prepares its tasks, and the next slot's history. The blocks of a slot that is
+  // not full are what they would be if the content ended here, and the content may go on or end after them.
+  // Returns false if the slot holds nothing.
   bool seal(CompressSlot& slot);
   void work(CompressSlot& slot);
   // Writes the slot's blocks and clears it for the next batch.

@@ -28,7 +28,7 @@ FrameCompressor::FrameCompressor(const CompressOptions& given, const FrameBatchL
                       .from = DataPlace::kFile,
                       .to = DataPlace::kFile,
                       .threads = given.threads},
-                     limits),
+                     limits, given.between_pieces),
       options_(with_defaults(given)),
       format_(FormatTable::instance().of(given.format)),
       dictionary_(copied(effective_dictionary(given.dictionary))),
@@ -171,7 +171,7 @@ FrameRestorer::FrameRestorer(const RestoreOptions& options, const FrameBatchLimi
                       .from = DataPlace::kFile,
                       .to = DataPlace::kFile,
                       .threads = options.threads},
-                     limits),
+                     limits, options.between_pieces),
       options_(options),
       dictionary_(copied(effective_dictionary(options.dictionary))) {
   options_.dictionary = dictionary_;

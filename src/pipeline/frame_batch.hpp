@@ -57,8 +57,8 @@ class FrameBatchPlan {
 
  protected:
   FrameBatchPlan(const std::string& backend, const std::string& device, const Workload& work,
-                 const FrameBatchLimits& limits)
-      : engine_(backend, device, work),
+                 const FrameBatchLimits& limits, const BetweenPieces& between_pieces)
+      : engine_(backend, device, work, DeviceTime::kBefore, between_pieces),
         threads_(resolve_threads(work.threads)),
         most_inputs_(limits.inputs) {}
 

@@ -215,6 +215,7 @@ std::vector<RestoredRange> GzipRanges::restore(std::span<const ContentBytes> ran
       if (!point) throw Error(Status::kInvalidOption, "index: a window is missing");
       restore_range_from(source, sink, *point, begin, end, alone);
     } catch (const Error& error) {
+      if (error.status() == Status::kCancelled) throw;
       done[i].status = error.status();
       done[i].place = error.place();
     }

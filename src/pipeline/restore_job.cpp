@@ -75,7 +75,8 @@ void RestoreJob::choose_engine() {
     work.compressed_bytes.reset();
   }
   // A stream stays with its first engine once it has begun.
-  engine_.emplace(options_.backend, options_.device, work, is_stream() ? DeviceTime::kBefore : time_);
+  engine_.emplace(options_.backend, options_.device, work, is_stream() ? DeviceTime::kBefore : time_,
+                  options_.between_pieces);
 }
 
 bool RestoreJob::device_is_ready() {
@@ -377,6 +378,7 @@ std::optional<RestoreJob::Event> RestoreJob::restore_stream(RestoreSlot& slot, I
 
 // Restores, but stops where the index needs a point, and continues.
 StreamStep RestoreJob::restore_piece(std::span<std::byte> room, Input input) {
+  if (options_.between_pieces) options_.between_pieces();
   const auto restore = [&](std::span<std::byte> to) {
     return input == Input::kPauses ? decoder_->restore_so_far(to) : decoder_->restore(unused_, to);
   };
@@ -664,6 +666,7 @@ void RestoreJob::work(RestoreSlot& slot) {
   slot.good_blocks = 0;
   try {
     if (is_stream()) {
+      if (options_.between_pieces) options_.between_pieces();
       if (slot.under_way != 0) decoder_->settle(slot.under_way);
       if (!stream_summed_up_) sum_up(slot, slot.blocks.size());
       slot.good_blocks = slot.blocks.size();

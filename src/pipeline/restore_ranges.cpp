@@ -175,7 +175,7 @@ void RangeReader::Impl::restore(std::span<const ContentBytes> ranges, const Rece
     needs.block_bytes = table->most_content_bytes();
     most_data_bytes = table->most_data_bytes();
   }
-  ResilientEngine engine(options.backend, options.device, work);
+  ResilientEngine engine(options.backend, options.device, work, DeviceTime::kBefore, options.between_pieces);
   const BlockEngine& preferred = engine.preferred();
   const bool in_memory = input->memory().has_value();
   const std::uint64_t input_room = in_memory ? 0 : most_data_bytes;

@@ -110,6 +110,11 @@ TEST_WITH_THREADS(CStreams, GoBothWaysPieceByPiece) {
     ASSERT_EQ(hemstitch_compressor_new(&options, append, &frame, &compressor), HEMSTITCH_OK) << message();
     for (std::size_t at = 0; at < content.size(); at += 70'000)
       ASSERT_EQ(hemstitch_compressor_write(compressor, content.data() + at, 70'000), HEMSTITCH_OK);
+    ASSERT_EQ(hemstitch_compressor_flush(compressor), HEMSTITCH_OK) << message();
+    const std::size_t flushed_bytes = frame.size();
+    ASSERT_EQ(hemstitch_compressor_flush(compressor), HEMSTITCH_OK) << message();
+    EXPECT_GT(flushed_bytes, content.size() / 10);
+    EXPECT_EQ(frame.size(), flushed_bytes);
     ASSERT_EQ(hemstitch_compressor_finish(compressor), HEMSTITCH_OK) << message();
     auto report = of_size<hemstitch_report>();
     ASSERT_EQ(hemstitch_compressor_report(compressor, &report), HEMSTITCH_OK);
@@ -149,7 +154,39 @@ TEST_WITH_THREADS(CStreams, GoBothWaysPieceByPiece) {
       EXPECT_EQ(status, HEMSTITCH_WRONG_STATE) << message();
     }
     hemstitch_decompressor_free(decompressor);
+
+    // The same, a part of the content at a time.
+    restored.clear();
+    ASSERT_EQ(hemstitch_decompressor_new(nullptr, append, &restored, &decompressor), HEMSTITCH_OK);
+    for (std::size_t at = 0, before = 1; restored.size() != before || at < frame.size();) {
+      before = restored.size();
+      std::size_t taken = 0;
+      ASSERT_EQ(hemstitch_decompressor_write_some(decompressor, frame.data() + at, frame.size() - at, &taken),
+                HEMSTITCH_OK)
+          << message();
+      at += taken;
+    }
+    for (int finished = 0; finished == 0;)
+      ASSERT_EQ(hemstitch_decompressor_finish_some(decompressor, &finished), HEMSTITCH_OK) << message();
+    EXPECT_TRUE(restored == content);
+    hemstitch_decompressor_free(decompressor);
   }
+}
+
+TEST(CStreams, CanBeCancelledBetweenPieces) {
+  const Bytes content = wordy_bytes(3'000'000);
+  int calls = 0;
+  auto options = of_size<hemstitch_compress_options>();
+  options.threads = 1;
+  options.between_pieces = [](void* context) { return ++*static_cast<int*>(context) == 3 ? 7 : 0; };
+  options.between_pieces_context = &calls;
+  Bytes frame(content.size());
+  std::size_t frame_bytes = 0;
+  EXPECT_EQ(hemstitch_compress_with(&options, content.data(), content.size(), frame.data(), frame.size(),
+                                    &frame_bytes),
+            HEMSTITCH_CANCELLED);
+  EXPECT_EQ(calls, 3);
+  EXPECT_NE(message().find("returned 7"), std::string::npos) << message();
 }
 
 TEST(CStreams, SayWhatFails) {

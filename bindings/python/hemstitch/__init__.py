@@ -97,7 +97,7 @@ def search(patterns, paths, **options):
     """
     if isinstance(paths, (str, bytes, _os.PathLike)):
         paths = [paths]
-    return Searcher(patterns, **options).search_files([_os.fspath(path) for path in paths])
+    return Searcher(patterns, **options).search_files(paths)
 
 
 def unavailable_reason(backend):

@@ -2,7 +2,7 @@
 Hemstitch's C++ library; use the names that the package `hemstitch` gives.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated
 
 from numpy.typing import NDArray
@@ -38,6 +38,14 @@ def compress_bound(size: int, format: str = 'lz4') -> int:
 
 def restore_ranges(data: object, ranges: Sequence[tuple[int, int]], *, backend: str = 'auto', threads: int = 0, index: object | None = None) -> list: ...
 
+class RangeReader:
+    def __init__(self, data: object, *, format: str = 'auto', backend: str = 'auto', threads: int = 0, index: object | None = None) -> None: ...
+
+    def read(self, begin: int, end: int) -> bytes: ...
+
+    @property
+    def size(self) -> int: ...
+
 def make_index(data: object, *, threads: int = 0) -> bytes:
     """
     Makes a .gzidx of gzip data, as indexed_gzip and rapidgzip read and write it: places where open(.., index=..) and restore_ranges(.., index=..) can begin. Restores all of the data.
@@ -58,16 +66,26 @@ def shuffle(objects: Iterable, element_bytes: int, back: bool) -> list: ...
 class CompressStream:
     def __init__(self, *, format: str = 'lz4', level: int | None = None, backend: str = 'auto', threads: int = 0, block_bytes: int = 0, content_checksum: bool = False) -> None: ...
 
-    def write(self, data: object) -> bytes: ...
+    def write(self, data: object, begin: int = 0, size: int = 9223372036854775807) -> bytes: ...
+
+    def flush(self) -> bytes: ...
 
     def finish(self) -> bytes: ...
 
 class RestoreStream:
     def __init__(self, *, format: str = 'auto', backend: str = 'auto', threads: int = 0) -> None: ...
 
-    def write(self, data: object) -> bytes: ...
+    def give(self, data: object) -> None: ...
 
-    def finish(self) -> bytes: ...
+    def read_into(self, room: object) -> int: ...
+
+    def read_all(self, more: Callable) -> bytes: ...
+
+    @property
+    def ended(self) -> bool: ...
+
+    @property
+    def has_threads(self) -> bool: ...
 
 class DeviceContent:
     @property
@@ -174,7 +192,7 @@ class Searcher:
 
     def __init__(self, patterns: object, *, ignore_case: bool = False, whole_words: bool = False, whole_lines: bool = False, invert: bool = False, most_lines: int | None = None, wanted: str = 'lines', binary: str = 'told', before: int = 0, after: int = 0, matches: bool = False, decompress: bool = False, backend: str = 'auto', threads: int = 0) -> None: ...
 
-    def search_files(self, paths: Sequence[str]) -> list[SearchedText]:
+    def search_files(self, paths: Iterable) -> list[SearchedText]:
         """
         A SearchedText for each path; its `error` says why a file cannot be read.
         """
@@ -183,7 +201,9 @@ class Searcher:
         """Searches one text in memory for lines."""
 
     def find(self, text: object) -> tuple:
-        """The places of patterns in a text, and their lengths: two numpy arrays."""
+        """
+        The places of patterns in a text, and their lengths: two numpy arrays, or memoryviews without numpy.
+        """
 
 def finder_names() -> list[str]: ...
 

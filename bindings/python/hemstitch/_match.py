@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import struct
+
 from . import _core
 
 #: numpy's dtype of a match: `length` bytes at `position` that also stand `offset` bytes earlier.
 MATCH = [("position", "<u8"), ("offset", "<u4"), ("length", "<u4")]
+_STRUCT = struct.Struct("<QII")
 
 
 class Matcher(_core.Matcher):
@@ -13,15 +16,17 @@ class Matcher(_core.Matcher):
     FinderParameters in match.hpp (min_match_len, window_size, ..). Any number of threads may use one Matcher."""
 
     def find(self, data):
-        """The matches that the parse chose, in order, as a numpy array of MATCH. The bytes between them are literals."""
+        """The matches that the parse chose, in order, as a numpy array of MATCH. The bytes between them are literals. Without numpy: a list of
+        tuples (position, offset, length)."""
         return self.find_many([data])[0]
 
     def find_many(self, blocks):
         """An array for each block, all of them in one call."""
-        return [found.view(MATCH) for found in self.find_in_blocks(blocks)]
+        return [list(_STRUCT.iter_unpack(found)) if isinstance(found, memoryview) else found.view(MATCH) for found in self.find_in_blocks(blocks)]
 
     def candidates(self, data, history_bytes=0):
-        """For each byte after the history: offset << 16 | length of its best match, or 0, as a numpy array of uint32."""
+        """For each byte after the history: offset << 16 | length of its best match, or 0, as a numpy array of uint32, or a memoryview
+        without numpy."""
         return self.find_candidates(data, history_bytes)
 
 
@@ -32,7 +37,7 @@ def evaluate(data, **parameters):
     found = matcher.find(data)
     with memoryview(data) as view:
         size = view.nbytes
-    matched = int(found["length"].sum())
+    matched = sum(length for _, _, length in found) if isinstance(found, list) else int(found["length"].sum())
     bits = (size - matched) * matcher.parameters["literal_cost"] + len(found) * matcher.parameters["match_fixed_cost"]
     return {
         "bytes": size,

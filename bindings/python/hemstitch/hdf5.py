@@ -11,6 +11,7 @@ bitshuffle (32008) alone or with LZ4. What is stored or selected in another way 
 
 from __future__ import annotations
 
+import errno
 import functools
 import itertools
 import math
@@ -159,6 +160,8 @@ def write(dataset, data, selection=(), *, level=None, backend="auto", threads=0)
     """Does dataset[selection] = data. Chunks that the selection covers completely are compressed together and written directly; h5py writes
     the rest. `level`: for LZ4 and deflate; None is the dataset's level, or the fastest. An array in a
     device's memory is brought to the host first, as one piece, and compressed there."""
+    if dataset.file.mode == "r":
+        raise OSError(errno.EROFS, f"the file is open for reading only; open it with mode 'r+' to write to {dataset.name}", dataset.file.filename)
     if _device.is_on_device(data):
         data = _device.to_numpy(data)
     filters = _filters(dataset)

@@ -3,8 +3,10 @@
 #include <nanobind/stl/vector.h>
 
 #include "hemstitch/batch.h"
+#include "hemstitch/ranges.hpp"
 #include "module.hpp"
 #include "python_buffers.hpp"
+#include "signals.hpp"
 
 namespace hemstitch::python {
 namespace {
@@ -43,8 +45,9 @@ nb::object compress_object(nb::object data, const std::string& format, std::opti
   const Progress told = progress_of(std::move(progress));
   const Buffer input(data);
   const auto run = [&](std::span<std::byte> room) {
-    const nb::gil_scoped_release released;
-    return compress_into(input.bytes(), room, options, told);
+    return interruptible(options, [&](const CompressOptions& watched) {
+      return compress_into(input.bytes(), room, watched, told);
+    });
   };
   if (!out.is_none()) {
     const Buffer output(out, Buffer::Use::kWrite);
@@ -72,18 +75,15 @@ nb::object restore_object(nb::object data, const std::string& format, const std:
   const Buffer input(data);
   if (!out.is_none()) {
     const Buffer output(out, Buffer::Use::kWrite);
-    const std::size_t bytes = [&] {
-      const nb::gil_scoped_release released;
-      return restore_into(input.bytes(), output.room(), options, told);
-    }();
-    return with_used_bytes(nb::int_(bytes));
+    return with_used_bytes(nb::int_(interruptible(options, [&](const RestoreOptions& watched) {
+      return restore_into(input.bytes(), output.room(), watched, told);
+    })));
   }
   BytesResult result(likely_content_bytes(input.bytes()));
-  {
-    const nb::gil_scoped_release released;
+  interruptible(options, [&](const RestoreOptions& watched) {
     restore_to(
-        input.bytes(), [&](std::span<const std::byte> piece) { result.append(piece); }, options, told);
-  }
+        input.bytes(), [&](std::span<const std::byte> piece) { result.append(piece); }, watched, told);
+  });
   return with_used_bytes(result.take(result.used_bytes()));
 }
 
@@ -102,10 +102,8 @@ nb::list restore_ranges_of(nb::object data,
   std::vector<ContentBytes> wanted;
   for (const auto& [begin, end] : ranges) wanted.push_back({begin, end});
   const Buffer input(data);
-  const std::vector<RestoredRange> restored = [&] {
-    const nb::gil_scoped_release released;
-    return restore_ranges(input.bytes(), wanted, options);
-  }();
+  const std::vector<RestoredRange> restored = interruptible(
+      options, [&](const RestoreOptions& watched) { return restore_ranges(input.bytes(), wanted, watched); });
   nb::list results;
   for (std::size_t i = 0; i < restored.size(); ++i) {
     const RestoredRange& range = restored[i];
@@ -121,13 +119,38 @@ nb::list restore_ranges_of(nb::object data,
   return results;
 }
 
+// Ranges of one input, whose table of blocks is kept. Several threads may call it at once.
+class RangeReaderOf {
+ public:
+  RangeReaderOf(nb::object data, const RestoreOptions& options, nb::object index) : input_(data) {
+    RestoreOptions watched = options;
+    if (!index.is_none()) watched.index = index_.emplace(index).bytes();
+    watched.between_pieces = Signals::between_pieces_of_this_thread();
+    Signals signals;
+    signals.watch([&] { reader_.emplace(input_.bytes(), watched); });
+  }
+
+  std::uint64_t size() const { return reader_->content_bytes(); }
+
+  // Content[begin:end], shorter if the content ends before.
+  nb::bytes read(std::uint64_t begin, std::uint64_t end) const {
+    const std::uint64_t to = std::min(end, size());
+    BytesResult result(begin < to ? static_cast<std::size_t>(to - begin) : 0);
+    Signals signals;
+    return result.take(signals.watch([&] { return reader_->read(begin, result.room()); }));
+  }
+
+ private:
+  Buffer input_;
+  std::optional<Buffer> index_;
+  std::optional<RangeReader> reader_;
+};
+
 nb::bytes make_index_of(nb::object data, unsigned threads) {
   const RestoreOptions options = restore_options("auto", "cpu", threads);
   const Buffer input(data);
-  const std::vector<std::byte> index = [&] {
-    const nb::gil_scoped_release released;
-    return make_index(input.bytes(), options);
-  }();
+  const std::vector<std::byte> index = interruptible(
+      options, [&](const RestoreOptions& watched) { return make_index(input.bytes(), watched); });
   return bytes_of(index);
 }
 
@@ -168,6 +191,17 @@ void add_calls(nb::module_& module) {
       "size"_a, "format"_a = "lz4", "The most bytes that compress() returns for `size` bytes.");
   module.def("restore_ranges", restore_ranges_of, "data"_a, "ranges"_a, nb::kw_only(), "backend"_a = "auto",
              "threads"_a = 0, "index"_a = nb::none());
+  nb::class_<RangeReaderOf>(module, "RangeReader")
+      .def(
+          "__init__",
+          [](RangeReaderOf* self, nb::object data, const std::string& format, const std::string& backend,
+             unsigned threads, nb::object index) {
+            new (self) RangeReaderOf(data, restore_options(format, backend, threads), index);
+          },
+          "data"_a, nb::kw_only(), "format"_a = "auto", "backend"_a = "auto", "threads"_a = 0,
+          "index"_a = nb::none())
+      .def("read", &RangeReaderOf::read, "begin"_a, "end"_a)
+      .def_prop_ro("size", &RangeReaderOf::size);
   module.def("make_index", make_index_of, "data"_a, nb::kw_only(), "threads"_a = 0,
              "Makes a .gzidx of gzip data, as indexed_gzip and rapidgzip read and write it: places where "
              "open(.., index=..) and restore_ranges(.., index=..) can begin. Restores all of the data.");

@@ -5,6 +5,7 @@
 #include "hemstitch/compact.hpp"
 #include "module.hpp"
 #include "python_buffers.hpp"
+#include "signals.hpp"
 
 namespace hemstitch::python {
 namespace {
@@ -45,10 +46,8 @@ nb::list compress_all(nb::iterable objects, const std::string& format, std::opti
   const CompressOptions options =
       compress_options(format, level, backend, threads, block_bytes, content_checksum);
   const std::vector<Buffer> buffers = buffers_of(objects);
-  std::vector<OneOfMany> results = [&] {
-    const nb::gil_scoped_release released;
-    return compress_many(spans_of(buffers), options);
-  }();
+  std::vector<OneOfMany> results = interruptible(
+      options, [&](const CompressOptions& watched) { return compress_many(spans_of(buffers), watched); });
   return results_of(results);
 }
 
@@ -56,10 +55,8 @@ nb::list restore_all(nb::iterable objects, const std::string& format, const std:
                      unsigned threads) {
   const RestoreOptions options = restore_options(format, backend, threads);
   const std::vector<Buffer> buffers = buffers_of(objects);
-  std::vector<OneOfMany> results = [&] {
-    const nb::gil_scoped_release released;
-    return restore_many(spans_of(buffers), options);
-  }();
+  std::vector<OneOfMany> results = interruptible(
+      options, [&](const RestoreOptions& watched) { return restore_many(spans_of(buffers), watched); });
   return results_of(results);
 }
 
@@ -71,24 +68,23 @@ nb::object block_result(const Lz4Block& block) {
 // Blocks are processed in stretches with this much room, so that unused room is used again soon.
 constexpr std::size_t kRoomBytes = std::size_t{32} << 20;
 
-// Gives each stretch of `blocks` room for sizes[i] bytes each, and calls work(stretch). Returns a result for
-// each block.
-template <class Work>
+// Gives each stretch of `blocks` room for sizes[i] bytes each, and calls work(stretch, options). Returns a
+// result for each block.
+template <class Options, class Work>
 nb::list in_stretches(std::vector<Lz4Block>& blocks, const std::vector<std::size_t>& sizes,
-                      const Work& work) {
+                      const Options& options, const Work& work) {
   std::unique_ptr<std::byte[]> room;
   std::size_t room_bytes = 0;
   nb::list list;
   for (std::size_t begin = 0; begin < blocks.size();) {
     std::size_t end = begin, bytes = 0;
     while (end < blocks.size() && (end == begin || bytes + sizes[end] <= kRoomBytes)) bytes += sizes[end++];
-    {
-      const nb::gil_scoped_release released;
+    interruptible(options, [&](const Options& watched) {
       if (bytes > room_bytes) room.reset(new std::byte[room_bytes = std::max(bytes, kRoomBytes)]);
       std::size_t at = 0;
       for (std::size_t i = begin; i < end; at += sizes[i++]) blocks[i].output = {room.get() + at, sizes[i]};
-      work(std::span(blocks).subspan(begin, end - begin));
-    }
+      work(std::span(blocks).subspan(begin, end - begin), watched);
+    });
     for (std::size_t i = begin; i < end; ++i) list.append(block_result(blocks[i]));
     begin = end;
   }
@@ -108,7 +104,7 @@ nb::list compress_blocks(nb::iterable objects, std::optional<int> level, int acc
   std::vector<Lz4Block> blocks = blocks_of(buffers);
   std::vector<std::size_t> sizes;
   for (const Lz4Block& block : blocks) sizes.push_back(lz4_block_bound(block.input.size()));
-  return in_stretches(blocks, sizes, [&](std::span<Lz4Block> some) { compress_lz4_blocks(some, options); });
+  return in_stretches(blocks, sizes, options, compress_lz4_blocks);
 }
 
 nb::list restore_blocks(nb::iterable objects, const std::vector<std::size_t>& sizes,
@@ -119,7 +115,7 @@ nb::list restore_blocks(nb::iterable objects, const std::vector<std::size_t>& si
     throw Error(Status::kInvalidOption, "sizes has " + std::to_string(sizes.size()) + " numbers for " +
                                             std::to_string(buffers.size()) + " blocks");
   std::vector<Lz4Block> blocks = blocks_of(buffers);
-  return in_stretches(blocks, sizes, [&](std::span<Lz4Block> some) { restore_lz4_blocks(some, options); });
+  return in_stretches(blocks, sizes, options, restore_lz4_blocks);
 }
 
 // Restores into buffers of the caller's, whose sizes are the rooms. Returns the number of bytes in each, or
@@ -133,10 +129,7 @@ nb::list restore_blocks_into(nb::iterable objects, nb::iterable outputs, const s
                                             std::to_string(buffers.size()) + " blocks");
   std::vector<Lz4Block> blocks = blocks_of(buffers);
   for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i].output = rooms[i].room();
-  {
-    const nb::gil_scoped_release released;
-    restore_lz4_blocks(blocks, options);
-  }
+  interruptible(options, [&](const RestoreOptions& watched) { restore_lz4_blocks(blocks, watched); });
   nb::list list;
   for (const Lz4Block& block : blocks)
     list.append(block.status == Status::kOk ? nb::object(nb::int_(block.output_bytes)) : block_result(block));

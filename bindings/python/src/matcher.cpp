@@ -1,9 +1,9 @@
-// Match finding alone; it returns numpy arrays.
-#include <nanobind/ndarray.h>
+// Match finding alone.
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 
+#include "arrays.hpp"
 #include "hemstitch/finder_numbers.hpp"
 #include "hemstitch/match.hpp"
 #include "module.hpp"
@@ -53,15 +53,6 @@ void make_matcher(Matcher* self, const std::string& finder_name, const std::stri
   const auto chosen = of_name<Parse>(parse, parse_names(), "parse");
   const nb::gil_scoped_release released;
   new (self) Matcher{LzssMatcher(parameters, finder, chosen, place.backend, device)};
-}
-
-template <class Element, class Shown = Element>
-nb::object array_of(std::vector<Element> elements) {
-  auto* const kept = new std::vector<Element>(std::move(elements));
-  const nb::capsule owner(kept,
-                          [](void* memory) noexcept { delete static_cast<std::vector<Element>*>(memory); });
-  const std::size_t count = kept->size() * (sizeof(Element) / sizeof(Shown));
-  return nb::cast(nb::ndarray<nb::numpy, Shown, nb::ndim<1>>(kept->data(), {count}, owner));
 }
 
 // Passed as bytes: hemstitch.MATCH is their dtype.

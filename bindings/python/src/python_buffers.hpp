@@ -38,15 +38,17 @@ class Buffer {
           ("expected an object with the buffer protocol (bytes, memoryview, a numpy array), not " +
            std::string(nb::type_name(object.type()).c_str()))
               .c_str());
-    if (PyObject_GetBuffer(object.ptr(), &view_, use == Use::kWrite ? PyBUF_CONTIG : PyBUF_CONTIG_RO) == 0)
-      return;
-    PyErr_Clear();
-    if (use == Use::kWrite)
-      throw nb::buffer_error(
-          "`out` has to be writable and contiguous, e.g. a bytearray or numpy.empty(n, 'u1')");
-    throw nb::buffer_error(
-        "the buffer's bytes are not one piece of memory in C order; pass a copy that is: "
-        "numpy.ascontiguousarray(x), or bytes(x)");
+    const int flags = use == Use::kWrite ? PyBUF_CONTIG : PyBUF_CONTIG_RO;
+    // Some types have no word for their format, but give their bytes.
+    if (PyObject_GetBuffer(object.ptr(), &view_, flags | PyBUF_FORMAT) != 0) {
+      PyErr_Clear();
+      if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) refuse(use);
+    }
+    if (view_.format == nullptr || !has_objects(view_.format)) return;
+    PyBuffer_Release(&view_);
+    throw nb::type_error(
+        "the buffer holds references to Python's objects, which mean nothing elsewhere or later; convert it "
+        "to numbers or strings first (x.astype(float)), or pickle it");
   }
   Buffer(Buffer&& other) noexcept : view_(std::exchange(other.view_, Py_buffer{})) {}
   Buffer& operator=(Buffer&&) = delete;
@@ -60,6 +62,26 @@ class Buffer {
   }
 
  private:
+  [[noreturn]] static void refuse(Use use) {
+    PyErr_Clear();
+    if (use == Use::kWrite)
+      throw nb::buffer_error(
+          "`out` has to be writable and contiguous, e.g. a bytearray or numpy.empty(n, 'u1')");
+    throw nb::buffer_error(
+        "the buffer's bytes are not one piece of memory in C order; pass a copy that is: "
+        "numpy.ascontiguousarray(x), or bytes(x)");
+  }
+
+  // Whether a format of PEP 3118 has elements that are references ("O"). Names stand between colons.
+  static bool has_objects(const char* format) {
+    bool in_name = false;
+    for (; *format != '\0'; ++format) {
+      if (*format == ':') in_name = !in_name;
+      if (*format == 'O' && !in_name) return true;
+    }
+    return false;
+  }
+
   Py_buffer view_{};
 };
 
@@ -88,6 +110,7 @@ class BytesResult {
     used_bytes_ += piece.size();
   }
   std::size_t used_bytes() const { return used_bytes_; }
+  void grow() { resize(2 * room_bytes_); }
 
   // The object, with only its first `bytes` bytes.
   nb::bytes take(std::size_t bytes) {

@@ -1,9 +1,9 @@
 // Text search: returns what `hemstitch search` finds as objects and arrays.
 #include "hemstitch/search.hpp"
 
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
+#include "arrays.hpp"
 #include "module.hpp"
 #include "python_buffers.hpp"
 
@@ -15,7 +15,16 @@ std::vector<std::string> patterns_of(nb::handle patterns) {
   std::vector<std::string> list;
   const auto add = [&](nb::handle pattern) {
     if (nb::isinstance<nb::str>(pattern)) {
-      list.push_back(nb::cast<std::string>(pattern));
+      Py_ssize_t bytes = 0;
+      const char* const text = PyUnicode_AsUTF8AndSize(pattern.ptr(), &bytes);
+      if (text == nullptr) {
+        PyErr_Clear();
+        throw Error(
+            Status::kInvalidOption,
+            "pattern " + std::to_string(list.size() + 1) + " (" + nb::repr(pattern).c_str() +
+                ") has half of a surrogate pair, which UTF-8 cannot encode; pass the bytes to look for");
+      }
+      list.emplace_back(text, static_cast<std::size_t>(bytes));
     } else {
       const Buffer buffer(pattern);
       list.emplace_back(reinterpret_cast<const char*>(buffer.bytes().data()), buffer.bytes().size());
@@ -74,8 +83,17 @@ void make_searcher(Searcher* self, nb::object patterns, bool ignore_case, bool w
   new (self) Searcher{TextSearcher(options)};
 }
 
-std::vector<SearchedText> search_files(const Searcher& self, const std::vector<std::string>& paths) {
-  return self.searcher.search_files(paths);
+// Paths are text, bytes or os.PathLike, as for open().
+std::vector<SearchedText> search_files(const Searcher& self, nb::iterable paths) {
+  std::vector<std::string> encoded;
+  for (const nb::handle path : nb::iter(paths)) {
+    PyObject* bytes = nullptr;
+    if (PyUnicode_FSConverter(path.ptr(), &bytes) == 0) nb::raise_python_error();
+    const nb::bytes owned = nb::steal<nb::bytes>(bytes);
+    encoded.emplace_back(owned.c_str(), owned.size());
+  }
+  const nb::gil_scoped_release released;
+  return self.searcher.search_files(encoded);
 }
 
 SearchedText search_text(const Searcher& self, nb::object text) {
@@ -86,25 +104,18 @@ SearchedText search_text(const Searcher& self, nb::object text) {
 
 // Returns two arrays: the positions of matches in `text`, and their lengths.
 nb::tuple find_in(const Searcher& self, nb::object text) {
-  auto positions = std::make_unique<std::vector<std::uint64_t>>();
-  auto lengths = std::make_unique<std::vector<std::uint32_t>>();
+  std::vector<std::uint64_t> positions;
+  std::vector<std::uint32_t> lengths;
   {
     const Buffer buffer(text);
     const nb::gil_scoped_release released;
     const std::uint64_t offsets[] = {0, buffer.bytes().size()};
     for (const SearchMatch& match : self.searcher.find(buffer.bytes(), offsets)) {
-      positions->push_back(match.position);
-      lengths->push_back(match.bytes);
+      positions.push_back(match.position);
+      lengths.push_back(match.bytes);
     }
   }
-  const auto array = [](auto owned) {
-    using Vector = typename decltype(owned)::element_type;
-    Vector* const vector = owned.release();
-    const nb::capsule owner(vector, [](void* memory) noexcept { delete static_cast<Vector*>(memory); });
-    return nb::cast(nb::ndarray<nb::numpy, typename Vector::value_type, nb::ndim<1>>(
-        vector->data(), {vector->size()}, owner));
-  };
-  return nb::make_tuple(array(std::move(positions)), array(std::move(lengths)));
+  return nb::make_tuple(array_of(std::move(positions)), array_of(std::move(lengths)));
 }
 
 }  // namespace
@@ -134,11 +145,12 @@ void add_search(nb::module_& module) {
            "whole_words"_a = false, "whole_lines"_a = false, "invert"_a = false, "most_lines"_a = nb::none(),
            "wanted"_a = "lines", "binary"_a = "told", "before"_a = 0, "after"_a = 0, "matches"_a = false,
            "decompress"_a = false, "backend"_a = "auto", "threads"_a = 0)
-      .def("search_files", search_files, "paths"_a, nb::call_guard<nb::gil_scoped_release>(),
+      .def("search_files", search_files, "paths"_a,
            "A SearchedText for each path; its `error` says why a file cannot be read.")
       .def("search", search_text, "text"_a, "Searches one text in memory for lines.")
       .def("find", find_in, "text"_a,
-           "The places of patterns in a text, and their lengths: two numpy arrays.");
+           "The places of patterns in a text, and their lengths: two numpy arrays, or memoryviews without "
+           "numpy.");
 }
 
 }  // namespace hemstitch::python

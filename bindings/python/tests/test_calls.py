@@ -2,6 +2,7 @@
 
 import array
 import gzip
+import io
 import mmap
 import multiprocessing
 import os
@@ -404,3 +405,14 @@ def test_room_is_what_a_frame_says_or_grows(size):
         frame = lz4.frame.compress(content, store_size=said)
         assert hemstitch.restore(frame) == content
         assert hemstitch.restore(frame + frame + hemstitch.compress(bytes(10 * size))) == content + content + bytes(10 * size)
+
+
+def test_objects_are_refused():
+    """Their bytes are addresses."""
+    structure = numpy.zeros(3, [("O number", "i4"), ("name", "O")])
+    for objects in (numpy.array([1, "a", None], object), memoryview(numpy.array(["a"], object)), structure):
+        for call in (hemstitch.compress, hemstitch.restore, lambda one: hemstitch.compress_many([one]), lambda one: hemstitch.open(io.BytesIO(), "wb").write(one)):
+            with pytest.raises(TypeError, match="references to Python's objects"):
+                call(objects)
+    for values in (numpy.zeros(3, [("O number", "i4"), ("other", "f8")]), numpy.arange(5).astype("M8[s]"), numpy.array(["a", "bc"]), numpy.zeros(4, ">f4")):
+        assert hemstitch.restore(hemstitch.compress(values)) == values.tobytes()

@@ -5,8 +5,12 @@ import gzip
 import io
 import os
 import random
+import signal
+import subprocess
+import sys
 import tarfile
 import threading
+import zlib
 
 import lz4.frame
 import pandas
@@ -269,3 +273,392 @@ def test_an_index_of_others(text, tmp_path):
     with indexed_gzip.IndexedGzipFile(str(path), index_file=str(tmp_path / "ours")) as file:
         file.seek(7_000_000)
         assert file.read(100) == content[7_000_000:7_000_100]
+
+
+def packed_in_ways(data):
+    """(name, packed): with blocks of their own, and without."""
+    linked = lz4.frame.compress(data, block_linked=True, block_size=lz4.frame.BLOCKSIZE_MAX64KB)
+    return [("lz4", hemstitch.compress(data)), ("linked lz4", linked), ("gzip", gzip.compress(data, 1)),
+            ("two members", gzip.compress(data[:1000]) + gzip.compress(data[1000:])), ("bgzf", hemstitch.compress(data, format="bgzf"))]
+
+
+@pytest.mark.parametrize("of_path", [True, False])
+def test_threads_read_ranges_of_one_file(of_path, text, tmp_path):
+    for name, packed in packed_in_ways(text):
+        (tmp_path / "packed").write_bytes(packed)
+        with hemstitch.open(tmp_path / "packed" if of_path else io.BytesIO(packed), threads=1) as file:
+            wrong = []
+
+            def work(seed):
+                source = random.Random(seed)
+                for _ in range(8):
+                    at = source.randrange(len(text) - 5000)
+                    try:
+                        if file.raw.read_range(at, at + 5000) != text[at:at + 5000]:
+                            wrong.append("other bytes")
+                    except Exception as error:
+                        wrong.append(repr(error))
+
+            threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+            for thread in threads:
+                thread.start()
+            # The position is not theirs.
+            assert b"".join(iter(lambda: file.read(30_000), b"")) == text
+            for thread in threads:
+                thread.join()
+            assert not wrong, (name, wrong[:3])
+
+
+def test_threads_write_and_read_one_file_in_turn(tmp_path):
+    pieces = [b"%d," % number * 9000 for number in range(1000, 1400)]  # each as long as the others
+    size = len(pieces[0])
+    with hemstitch.open(tmp_path / "log.gz", "wb", threads=1) as log:
+        threads = [threading.Thread(target=lambda some: [log.write(piece) for piece in some], args=(pieces[part::8],)) for part in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    content = hemstitch.restore((tmp_path / "log.gz").read_bytes())
+    assert sorted(content[at:at + size] for at in range(0, len(content), size)) == pieces
+    with hemstitch.open(tmp_path / "log.gz", threads=1) as log:
+        read = []
+
+        def work():
+            try:
+                read.extend(iter(lambda: log.raw.read(1009), b""))
+            except Exception as error:
+                read.append(repr(error).encode())
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert sorted(read) == sorted(content[at:at + 1009] for at in range(0, len(content), 1009))
+
+
+class Raw(io.RawIOBase):
+    """A raw file that does not block: it takes or gives some bytes, or None."""
+
+    def __init__(self, answers, content=b""):
+        self.answers = answers  # how many bytes, or None, for each call in turn; then all
+        self.calls = 0
+        self.taken = bytearray()
+        self.content = content
+
+    def _answer(self, most):
+        self.calls += 1
+        assert self.calls < 10_000, "it is asked for ever"
+        answer = self.answers.pop(0) if self.answers else most
+        return answer if answer is None else min(answer, most)
+
+    def writable(self):
+        return True
+
+    def readable(self):
+        return True
+
+    def write(self, data):
+        size = self._answer(len(data))
+        self.taken += data[:size or 0] if (size or 0) >= 0 else b""
+        return size
+
+    def readinto(self, room):
+        size = self._answer(min(len(room), len(self.content)))
+        if size:
+            room[:size], self.content = self.content[:size], self.content[size:]
+        return size
+
+
+def retried(call, *arguments):
+    for _ in range(10):
+        try:
+            return call(*arguments)
+        except BlockingIOError as error:
+            assert error.errno and error.characters_written == 0
+    raise AssertionError("it never ends")
+
+
+@pytest.mark.parametrize("buffered", [False, True])
+def test_a_raw_file_that_does_not_block_loses_nothing(buffered, text):
+    noise = random.Random(5).randbytes(40_000_000)
+    raw = Raw([None, 10, None, 100_000, None, None, 1])
+    file = hemstitch.open(io.BufferedWriter(raw) if buffered else raw, "wb")
+    at = 0
+    blocked = 0
+    while at < len(noise):
+        try:
+            at += file.write(memoryview(noise)[at:])
+        except BlockingIOError as error:
+            blocked += 1
+            at += error.characters_written
+    raw.answers = [None, 3, None]
+    retried(file.flush)
+    assert hemstitch.open(io.BytesIO(bytes(raw.taken))).read(len(noise)) == noise
+    raw.answers = [None, 1, None]
+    assert file.write(text) == len(text)
+    retried(file.close)
+    assert file.closed and blocked
+    assert hemstitch.restore(raw.taken) == noise + text
+
+
+def test_files_that_say_nonsense(text):
+    for answer in (0, -1, 10**9):
+        class Liar(io.RawIOBase):
+            def writable(self):
+                return True
+
+            def write(self, data):
+                return answer
+
+        file = hemstitch.open(Liar(), "wb")
+        with pytest.raises(OSError, match="returned"):
+            file.write(text)
+            file.close()
+        assert file.closed
+
+    class Silent:  # no raw file of io's: it took all, and says nothing
+        def __init__(self):
+            self.parts = []
+
+        def write(self, data):
+            self.parts.append(bytes(data))
+
+    silent = Silent()
+    with hemstitch.open(silent, "wb") as file:
+        file.write(text)
+    assert hemstitch.restore(b"".join(silent.parts)) == text
+
+
+@pytest.mark.parametrize("buffered", [False, True])
+def test_reading_a_raw_file_that_does_not_block(buffered, text):
+    raw = Raw([None, None, 1, None, None, 2, 30_000, None, None, None, None] if buffered else [None, 1, None, 2, 30_000, None, None],
+              hemstitch.compress(text))
+    file = hemstitch.Reader(io.BufferedReader(raw) if buffered else raw)
+    content, none = b"", 0
+    while True:
+        part = file.read(100_000)
+        if part == b"":
+            break
+        none += part is None
+        content += part or b""
+    assert content == text and none == 4
+    read_end, write_end = os.pipe()
+    os.set_blocking(read_end, False)
+    with builtins.open(read_end, "rb") as pipe, builtins.open(write_end, "wb", buffering=0) as other, hemstitch.open(pipe) as file:
+        packed = hemstitch.compress(text[:50_000])
+        assert file.read(10) is None
+        other.write(packed[:50])
+        assert file.read(10) is None
+        other.write(packed[50:])
+        assert file.read(10) == text[:10]
+        assert file.read(50_000) == text[10:50_000]
+        other.close()
+        assert file.read() == b""
+
+
+def through_a_pipe(packed):
+    read_end, write_end = os.pipe()
+
+    def write():
+        with builtins.open(write_end, "wb") as pipe:
+            pipe.write(packed)
+
+    threading.Thread(target=write, daemon=True).start()
+    return builtins.open(read_end, "rb")
+
+
+WAYS_TO_THE_END = {
+    "read()": lambda file: file.read() + file.read(),
+    "read(n)": lambda file: b"".join(iter(lambda: file.read(3000), b"")),
+    "read1(n)": lambda file: b"".join(iter(lambda: file.read1(3000), b"")),
+    "raw.read(n)": lambda file: b"".join(iter(lambda: file.raw.read(3000), b"")) + file.raw.read(5) + file.raw.readall(),
+    "lines": lambda file: b"".join(file),
+    "text": lambda file: io.TextIOWrapper(file, newline="").read().encode(),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_TO_THE_END)
+def test_pipes_end(way, text):
+    for name, packed in packed_in_ways(text):
+        with through_a_pipe(packed) as pipe:
+            assert WAYS_TO_THE_END[way](hemstitch.open(pipe)) == text, name
+    with through_a_pipe(gzip.compress(b"a,b\n" + b"1,2\n" * 9000)) as pipe:
+        assert len(pandas.read_csv(hemstitch.open(pipe))) == 9000
+
+
+class Counting(io.BytesIO):
+    """Counts the bytes that are read of it."""
+
+    def __init__(self, content):
+        super().__init__(content)
+        self.bytes = 0
+
+    def read1(self, size=-1):
+        part = super().read1(size)
+        self.bytes += len(part)
+        return part
+
+    def read(self, size=-1):
+        part = super().read(size)
+        self.bytes += len(part)
+        return part
+
+
+def test_questions_past_the_end_read_nothing_again(text):
+    for name, packed in packed_in_ways(text):
+        counting = Counting(packed)
+        with hemstitch.open(counting) as file:
+            assert file.read() == text
+            for _ in range(5):
+                assert file.read(10) == b"" and file.read() == b"" and file.raw.read(1) == b""
+            assert counting.bytes == len(packed), name
+
+
+def test_a_bomb_is_restored_as_it_is_read(tmp_path):
+    """3 GB from 3 to 13 MB: what is not asked for is not restored. In processes of their own, since memory is measured."""
+    size = 3 << 30
+    for format in ("gzip", "lz4", "bgzf"):
+        path = tmp_path / f"bomb.{format}"
+        with hemstitch.open(path, "wb", format=format, level=1) as file:
+            for _ in range(size >> 24):
+                file.write(bytes(1 << 24))
+        code = f"""
+import hemstitch, resource
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+with hemstitch.open({str(path)!r}, threads=2) as file:
+    assert file.read(10) == bytes(10)
+    for _ in range(20):
+        assert len(file.read(1 << 20)) == 1 << 20
+    assert file.raw.read_range(5_000_000, 5_000_010) == bytes(10)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) >> 10)
+"""
+        used = int(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
+        assert used < 150, f"{format}: {used} MB"
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_live_pipe_is_not_held_back(format):
+    """A writer that waits for each answer: it hangs if content waits for more input."""
+    read_end, write_end = os.pipe()
+    source = random.Random(3)
+    sizes = [10, 1, 5000, 300_000, 70, 2_000_000, 3]
+    messages = [bytes(source.choices(b"abcdefgh\n", k=size)) for size in sizes]
+    failed = []
+
+    def answer():
+        try:
+            with builtins.open(read_end, "rb") as pipe, hemstitch.open(pipe, format=told(format)) as file:
+                for message in messages:
+                    if file.read(len(message)) != message:
+                        failed.append(len(message))
+                    answers.release()
+                assert file.read() == b""
+        except BaseException as error:
+            failed.append(error)
+            answers.release()
+
+    answers = threading.Semaphore(0)
+    thread = threading.Thread(target=answer, daemon=True)
+    thread.start()
+    with builtins.open(write_end, "wb") as pipe, hemstitch.open(pipe, "wb", format=format) as file:
+        for message in messages:
+            file.write(message)
+            file.flush()
+            assert answers.acquire(timeout=60), f"no answer to {len(message)} bytes"
+            assert not failed
+    thread.join(60)
+    assert not failed and not thread.is_alive()
+
+
+def test_what_is_flushed_others_read(text, tmp_path):
+    lines = [b"%d of a log\n" % number for number in range(300)]
+    for format in ("gzip", "zlib"):  # a unit test does so with liblz4
+        path = tmp_path / f"log.{format}"
+        with hemstitch.open(path, "wb", format=format) as file:
+            for number, line in enumerate(lines):
+                file.write(line)
+                if number % 50:
+                    continue
+                file.flush()
+                reader = zlib.decompressobj(31 if format == "gzip" else 15)
+                assert reader.decompress(path.read_bytes()) == b"".join(lines[:number + 1])
+            size = path.stat().st_size
+            file.flush()
+            file.flush()
+            assert path.stat().st_size >= size
+        assert hemstitch.restore(path.read_bytes(), format=format) == b"".join(lines)
+    # A flush before the end costs nothing, so text files, which do that, are as small as others.
+    for flushes in (0, 1):
+        with hemstitch.open(tmp_path / str(flushes), "wb") as file:
+            file.write(text)
+            for _ in range(flushes):
+                file.flush()
+    assert (tmp_path / "0").read_bytes() == (tmp_path / "1").read_bytes()
+
+
+def test_all_before_the_damage_is_given():
+    content = b"".join(b"line %d\n" % number for number in range(400_000))
+    for packed in (gzip.compress(content), hemstitch.compress(content, block_bytes=65536)):
+        packed = packed[:len(packed) // 2]
+        counts = []
+        for open_it in (lambda: hemstitch.open(io.BytesIO(packed)), lambda: hemstitch.open(io.BytesIO(packed), threads=1),
+                        lambda: gzip.open(io.BytesIO(packed)) if packed[:2] == b"\x1f\x8b" else lz4.frame.open(io.BytesIO(packed))):
+            count = 0
+            with open_it() as file, pytest.raises((hemstitch.Error, EOFError, RuntimeError)):
+                for line in file:
+                    assert line == b"line %d\n" % count
+                    count += 1
+            counts.append(count)
+        assert min(counts[:2]) >= counts[2] > 100_000
+        with hemstitch.open(io.BytesIO(packed)) as file:
+            for _ in range(3):  # it says so each time
+                with pytest.raises(hemstitch.Error) as caught:
+                    file.read()
+                assert caught.value.status == hemstitch.Status.TRUNCATED
+
+
+def test_closing_a_file_that_threads_read(text, tmp_path):
+    (tmp_path / "a.lz4").write_bytes(hemstitch.compress(text))
+    file = hemstitch.Reader(tmp_path / "a.lz4")
+    said = []
+
+    def work():
+        try:
+            while True:
+                assert file.read_range(1000, 500_000) == text[1000:500_000]
+        except ValueError as error:
+            said.append(str(error))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    file.close()
+    for thread in threads:
+        thread.join()
+    assert said == ["the file is closed"] * 4
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_never_waits_for_threads_that_are_not_there():
+    content = b"".join(b"%d,%d\n" % (number, number * number) for number in range(2_000_000))
+    for packed in (gzip.compress(content, 1), hemstitch.compress(content)):
+        for threads in (0, 1):
+            with hemstitch.open(io.BytesIO(packed), threads=threads) as file, hemstitch.open(io.BytesIO(packed)) as fresh:
+                assert file.read(5_000_000) == content[:5_000_000]
+                child = os.fork()
+                if child == 0:
+                    right = 1
+                    try:
+                        signal.alarm(60)
+                        try:
+                            right = file.read() == content[5_000_000:]
+                        except hemstitch.Error as error:
+                            right = threads == 0 and packed[:2] == b"\x1f\x8b" and "open it again" in str(error)
+                        right = right and fresh.read() == content
+                        file.close()
+                        del file, fresh
+                    finally:
+                        os._exit(0 if right else 1)
+                assert os.waitpid(child, 0)[1] == 0
+                assert file.read() == content[5_000_000:]

@@ -179,3 +179,12 @@ def test_netcdfs_way(tmp_path):
         assert (time[:] == data).all()
         time.resize(30, axis=0)
         assert time[25].tolist() == ours.read(time, 25).tolist() == [0] * 20
+
+
+def test_a_file_for_reading_only(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("of it", data=values((10, 10), "i4"), chunks=(5, 10), compression="gzip")
+    with h5py.File(tmp_path / "a.h5", "r") as file:
+        for selection in ((), numpy.s_[0:3]):
+            with pytest.raises(OSError, match="open for reading only; open it with mode 'r\\+' to write to /of it"):
+                ours.write(file["of it"], 1, selection)

@@ -2,6 +2,7 @@
 
 import inspect
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -34,5 +35,15 @@ def test_types_are_those_of_the_module(tmp_path):
 
 
 def test_it_imports_without_what_it_can_do_without():
-    code = "import sys\nfor name in ('numpy', 'zarr', 'numcodecs', 'h5py', 'dask'): sys.modules[name] = None\nimport hemstitch\nassert hemstitch.restore(hemstitch.compress(b'abc')) == b'abc'"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    without = "import sys\nfor name in ('numpy', 'zarr', 'numcodecs', 'h5py', 'dask'): sys.modules[name] = None\n"
+    code = """import hemstitch
+assert hemstitch.restore(hemstitch.compress(b'abc')) == b'abc'
+text = b'a stitch in time saves nine, ' * 20
+found = [[part.tolist() for part in hemstitch.Searcher('stitch').find(text)]]
+matcher = hemstitch.Matcher(finder="hash_chain")
+found += [[tuple(match) for match in matcher.find(text)], list(matcher.candidates(text)), hemstitch.evaluate(text)]
+print(found)
+"""
+    with_it, without_it = (subprocess.run([sys.executable, "-c", way + code], check=True, capture_output=True, text=True).stdout for way in ("", without))
+    plain = lambda shown: re.sub(r"np\.\w+\((\d+)\)", r"\1", shown)
+    assert plain(without_it) == plain(with_it) and "(29, 29, " in plain(with_it)

@@ -1,5 +1,7 @@
 """Search against grep, matches against the definition."""
 
+import os
+import pathlib
 import subprocess
 import threading
 
@@ -42,6 +44,19 @@ def test_compressed_texts_and_counts(logs, tmp_path):
     assert all(plain)
     [found] = hemstitch.search("Error", tmp_path / "missing")
     assert found.count == 0 and "No such file" in found.error
+
+
+def test_names_and_patterns_of_any_bytes(tmp_path):
+    name = os.fsencode(tmp_path) + b"/caf\xe9.log"
+    with open(name, "wb") as file:
+        file.write(b"one\ncaf\xe9\n")
+    for path in (name, os.fsdecode(name), pathlib.Path(os.fsdecode(name))):
+        [found] = hemstitch.search(b"caf\xe9", path)
+        assert [line.text for line in found.lines] == [b"caf\xe9"] and not found.error
+    for patterns in ("caf\udce9", ["one", "caf\udce9"]):
+        with pytest.raises(hemstitch.Error, match=r"pattern [12] \('caf\\udce9'\) has half of a surrogate pair") as caught:
+            hemstitch.Searcher(patterns)
+        assert caught.value.status == hemstitch.Status.INVALID_OPTION and caught.value.__context__ is None
 
 
 def test_searcher(logs):
