@@ -18,7 +18,7 @@ namespace {
 RestoreOptions options_of_ranges(const hemstitch_restore_options* given) {
   const auto all = sized(given, "options");
   refuse_watchers(all, kNoWatchersOfRanges);
-  return options_of(all);
+  return hemstitch::options_of(all);
 }
 
 std::span<hemstitch_range> checked_ranges(std::span<const std::byte> input, hemstitch_range* ranges,

@@ -9,7 +9,7 @@ namespace {
 
 using Piece = LineSearcher::Piece;
 
-constexpr std::size_t kPieceBytes = 256 << 10;
+constexpr std::size_t kReadPieceBytes = 256 << 10;
 
 class PieceSink : public Sink {
  public:
@@ -43,7 +43,8 @@ std::span<std::byte> PieceSearch::room() {
       memory_ = larger;
     }
   }
-  const std::size_t most_bytes = kPieceBytes - std::min(kPieceBytes - 1, filled_bytes_ - searched_bytes_);
+  const std::size_t most_bytes =
+      kReadPieceBytes - std::min(kReadPieceBytes - 1, filled_bytes_ - searched_bytes_);
   return memory_.subspan(filled_bytes_, std::min(most_bytes, memory_.size() - filled_bytes_));
 }
 
@@ -51,7 +52,7 @@ void PieceSearch::received(std::size_t bytes, bool tell_now) {
   filled_bytes_ += bytes;
   if (tell_now)
     search(Piece::kSoFar);
-  else if (filled_bytes_ - searched_bytes_ >= kPieceBytes || filled_bytes_ == memory_.size())
+  else if (filled_bytes_ - searched_bytes_ >= kReadPieceBytes || filled_bytes_ == memory_.size())
     search(Piece::kMore);
 }
 
