@@ -66,7 +66,7 @@ KeptName kept_name(FileSource& source, const RestoreOptions& options) {
 
 // The index of the source, beside it: of gzip the points of the content, found while it is restored; of BGZF
 // its members' places.
-struct IndexOutput {
+struct SourceIndex {
   // Called before the source is opened, since opening a named pipe waits for its writer.
   static void require_file(const FileName& source) {
     struct stat status {};
@@ -75,7 +75,7 @@ struct IndexOutput {
       throw ToolError("an index needs a file that can seek");
   }
 
-  IndexOutput(const Request& request, FileSource& source) : of_members(bgzf_member_at(source, 0)) {
+  SourceIndex(const Request& request, FileSource& source) : of_members(bgzf_member_at(source, 0)) {
     source.seek(0);
     FileSink::Target target;
     target.overwrite = request.force;
@@ -99,7 +99,7 @@ struct IndexOutput {
 
 Outcome restore_file(const Request& request, const RestoreOptions& given, const FileName& name) {
   const std::string path = name.path();
-  if (request.write_index) IndexOutput::require_file(name);
+  if (request.write_index) SourceIndex::require_file(name);
   FileSource source(name);
   refuse_folder(request, source);
   refuse_terminal(request, source);
@@ -128,7 +128,7 @@ Outcome restore_file(const Request& request, const RestoreOptions& given, const 
     Progress progress(path, source.total_bytes(), true, request.quiet);
     StreamHooks hooks = progress_hooks(progress);
     hooks.copies_rest = copies;
-    std::optional<IndexOutput> index;
+    std::optional<SourceIndex> index;
     if (request.write_index && !index.emplace(request, source).of_members) hooks.index = &index->points;
     PartReport part =
         restore_into(source, testing ? static_cast<Sink&>(nowhere) : *file, request, options, hooks);

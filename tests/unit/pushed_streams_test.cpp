@@ -18,7 +18,8 @@
 namespace hemstitch::testing {
 namespace {
 
-constexpr Format kFormats[] = {Format::kLz4, Format::kGzip, Format::kBgzf, Format::kZlib, Format::kDeflate};
+constexpr Format kPushedFormats[] = {Format::kLz4, Format::kGzip, Format::kBgzf, Format::kZlib,
+                                     Format::kDeflate};
 
 Output append_to(Bytes& bytes) {
   return
@@ -69,7 +70,7 @@ TEST_WITH_THREADS(PushedStreams, WhatIsFlushedCanBeRestoredAtOnce) {
                                 65'280, 262144, 262'145, 262'145, 1'048'576, 1'400'000};
   std::vector<std::size_t> flushed(std::begin(places), std::end(places));
   std::ranges::sort(flushed);
-  for (const Format format : kFormats)
+  for (const Format format : kPushedFormats)
     for (const bool linked : {false, true})
       for (const bool checksum : {false, true})
         for (const bool sized : {false, true}) {
@@ -114,7 +115,7 @@ TEST_WITH_THREADS(PushedStreams, WhatIsFlushedCanBeRestoredAtOnce) {
 TEST(PushedStreams, AFlushAtTheEndAndWithNothingNewChangesNoByte) {
   for (const std::size_t bytes : {0u, 1u, 50'000u, 70'000u, 600'000u}) {
     const Bytes content = wordy_bytes(bytes);
-    for (const Format format : kFormats) {
+    for (const Format format : kPushedFormats) {
       CompressOptions options;
       options.format = format;
       options.threads = 1;
@@ -136,7 +137,7 @@ TEST(PushedStreams, AFlushAtTheEndAndWithNothingNewChangesNoByte) {
 TEST_WITH_THREADS(PushedStreams, ContentComesInPieces) {
   // 40 MB of content in 40 to 160 KB, which come in one piece.
   constexpr std::size_t kContentBytes = 40'000'000;
-  for (const Format format : kFormats) {
+  for (const Format format : kPushedFormats) {
     CompressOptions options;
     options.format = format;
     options.threads = 2;

@@ -85,7 +85,7 @@ StreamTrial try_gzip_stream(Source& source, std::uint64_t most_bytes, bool verif
   }
   std::array<std::byte, kGzipTrailerBytes> trailer;
   const auto here = input.first(std::min(input.size(), trailer.size()));
-  std::ranges::copy(here, trailer.begin());
+  std::copy(here.begin(), here.end(), trailer.begin());
   if (here.size() + source.read(std::span(trailer).subspan(here.size())) != trailer.size())
     trial.end = trial.data_bytes + trailer.size() > most_bytes ? StreamTrial::End::kUnknown : trial.end;
   else if (deflate_trailer_status(Format::kGzip, trailer.data(), content_bytes, verify_checksum,

@@ -47,7 +47,8 @@ bool begins_magic(std::span<const std::byte> bytes) {
 
 std::size_t leading_zeros(std::span<const std::byte> bytes) {
   return static_cast<std::size_t>(
-      std::ranges::find_if(bytes, [](std::byte byte) { return byte != std::byte{0}; }) - bytes.begin());
+      std::find_if(bytes.begin(), bytes.end(), [](std::byte byte) { return byte != std::byte{0}; }) -
+      bytes.begin());
 }
 
 unsigned header_checksum(std::span<const std::byte> descriptor) {
