@@ -54,20 +54,15 @@ __global__ void __launch_bounds__(kThreads)
   d_further[i] = d_jumps[next];
 }
 
-// An entry may be listed twice, so there may be more repairs than the list has room for: later rounds list the others again.
-__device__ void list_repair(const DeflatePieceWork& work, std::uint32_t entry) {
-  const std::uint32_t at = atomicAdd(&work.d_status->repairs, 1u);
-  if (at < work.entry_count) work.d_repairs[at] = entry;
-}
-
 __global__ void __launch_bounds__(kThreads) list_repairs(const DeflatePieceWork work) {
   const std::uint32_t i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= work.entry_count || work.d_reached[i] == 0) return;
   const DeflateEntryResult& result = work.d_results[i];
-  if (result.counted && work.d_claims[i] != kDeflateNoBit) list_repair(work, i);
+  if (result.counted && work.d_claims[i] != kDeflateNoBit)
+    work.d_repairs[atomicAdd(&work.d_status->repairs, 1u)] = i;
   if (!goes_on(result) || is_confirmed(work, result)) return;
   work.d_forced[result.next] = result.end_bit;
-  list_repair(work, result.next);
+  work.d_repairs[atomicAdd(&work.d_status->repairs, 1u)] = result.next;
 }
 
 __global__ void __launch_bounds__(kThreads) begin_sums(const DeflatePieceWork work) {
@@ -120,14 +115,13 @@ __global__ void __launch_bounds__(kThreads)
   if (is_bad) atomicMin(&work.d_status->first_bad, before.chunks);
 }
 
-// The last confirmed end: of the chunks up to the first one that is bad, which may have one inside unless its symbols were only counted,
-// but of none from `first_bad` on.
+// The last confirmed end: of the chunks up to the first one that is bad, which may have one inside, but of none from `first_bad` on.
 __global__ void __launch_bounds__(kThreads) find_end(const DeflatePieceWork work, std::uint32_t first_bad) {
   const std::uint32_t i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= work.entry_count || work.d_reached[i] == 0) return;
   const DeflateEntryResult& result = work.d_results[i];
   const DeflateChainSum before = work.d_offsets[i];
-  if (before.chunks > work.d_status->first_bad || before.chunks >= first_bad || result.counted ||
+  if (before.chunks > work.d_status->first_bad || before.chunks >= first_bad ||
       result.sound_bit == kDeflateNoBit || before.symbols + result.sound_symbols > work.output_capacity)
     return;
   atomicMax(&work.d_status->end_chunk, before.chunks + 1);

@@ -95,7 +95,7 @@ void check_limits(const DeflatePieceInput& piece, const DeflatePieceLimits& limi
     throw Error(Status::kInvalidOption, "deflate_stream: a piece above its bounds");
   if (limits.starts < 4 || limits.starts > 1u << 30 || limits.entries < 1 || limits.entries > 1u << 30 ||
       limits.pages < 1 || limits.pages > kMostPages || limits.spacing_bytes < kDeflateLeastSpacing ||
-      limits.spacing_bytes % 4 != 0 || limits.entry_bytes > kDeflateMostPieceBytes || limits.repairs < 1)
+      limits.spacing_bytes % 4 != 0 || limits.entry_bytes > kDeflateMostPieceBytes)
     throw Error(Status::kInvalidOption, "deflate_stream: limits that are none");
 }
 
@@ -191,17 +191,12 @@ std::optional<DeflatePieceResult> finish_deflate_piece_cuda(const DeflatePieceIn
     status = read_status(work, piece.h_mailbox, stream);
     if (status.begins == 0) return std::nullopt;
     if (status.repairs == 0) break;
-    const std::uint32_t listed = at_most(status.repairs, work.entry_count);
-    result.repaired += listed;
-    restore_deflate_entries(work, round, listed, stream);
+    result.repaired += status.repairs;
+    restore_deflate_entries(work, round, status.repairs, stream);
   }
   // A source that is before its stream's beginning, which only windows show, ends the piece before its chunk: then once more without
-  // that. What is left has no such source.
-  constexpr int kMostPasses = 2;
-  std::uint32_t first_bad = kDeflateNone;
-  for (int pass = 0;; ++pass) {
-    if (pass == kMostPasses)
-      throw Error(Status::kDeviceFault, "deflate_stream: a source is before its stream in what was cut off");
+  // that.
+  for (std::uint32_t first_bad = kDeflateNone;;) {
     chain_deflate_entries(work, first_bad, stream);
     status = read_status(work, piece.h_mailbox, stream);
     if (status.begins == 0) return std::nullopt;
