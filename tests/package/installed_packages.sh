@@ -31,7 +31,7 @@ document = json.load(open(sys.argv[1]))
 packages = {entry["SPDXID"]: entry for entry in document["packages"]}
 assert document["spdxVersion"] == "SPDX-2.3" and packages["SPDXRef-hemstitch"]["versionInfo"] == sys.argv[2], document
 names = {entry["name"] for entry in packages.values()}
-assert {"liblz4-1", "libdeflate0", "zlib1g", "libc6", "libcli11-dev"} <= names, names
+assert {"liblz4-1", "libdeflate0", "zlib1g", "libc6", "nlohmann-json3-dev"} <= names, names
 for name in ("nanobind", "robin-map", "liblz4-dev"):
     assert (name in names) == any("/python3-hemstitch_" in file for file in sys.argv[3:]), (name, names)
 for entry in packages.values():
@@ -49,7 +49,7 @@ for package in "$packages"/*.deb; do
   [[ $(dpkg-deb --field "$package" Description) == "$summary ("* ]] || fail "$package: $(dpkg-deb --field "$package" Description)"
   [[ $(dpkg-deb --field "$package" Version) == "$version-1" ]] || fail "$package has another version than version.h"
   dpkg-deb --contents "$package" > "$work/contents"
-  licences=(libcli11-dev nlohmann-json3-dev libtbb-dev)
+  licences=(nlohmann-json3-dev libtbb-dev)
   if [[ $package == */python3-* ]]; then licences+=(nanobind robin-map liblz4-dev libdeflate-dev libxxhash-dev zlib1g-dev); fi
   for licence in "${licences[@]}"; do
     grep -q "/copyright.$licence\$" "$work/contents" || fail "$package has no licence of $licence"
@@ -175,7 +175,7 @@ echo "the tool works where there is nothing else"
 mkdir "$work/nothing"
 tar -C "$work/nothing" -xf "$packages/hemstitch-$version-linux-$(uname -m).tar.xz"
 use_tool "$work/nothing" /files /opt/hemstitch/bin/hemstitch
-for package in hemstitch liblz4-1 libc6 libtbb12 libcli11-dev; do
+for package in hemstitch liblz4-1 libc6 libtbb12 nlohmann-json3-dev; do
   [[ -s $work/nothing/opt/hemstitch/licences/$package.txt ]] || fail "the licence of $package is missing"
 done
 
