@@ -354,6 +354,7 @@ HEMSTITCH_API hemstitch_status hemstitch_decompressor_new(const hemstitch_restor
 /* Prepares an index, which hemstitch_decompressor_index() returns, as hemstitch_make_index() would write it.
  * Call this before the first write(). write() and finish() then fail where hemstitch_make_index() fails. */
 HEMSTITCH_API hemstitch_status hemstitch_decompressor_make_index(hemstitch_decompressor* decompressor);
+/* Passes on all content that the pieces so far give. Small pieces of a gzip stream are restored by one thread. */
 HEMSTITCH_API hemstitch_status hemstitch_decompressor_write(hemstitch_decompressor* decompressor,
                                                             const void* piece, size_t piece_bytes);
 /* Returns HEMSTITCH_TRUNCATED if the stream ends inside a frame, HEMSTITCH_TRAILING_GARBAGE if other bytes

@@ -273,6 +273,7 @@ class HEMSTITCH_API Decompressor {
   // first write(). write() and finish() then throw where that function throws.
   void make_index();
 
+  // Passes on all content that the pieces so far give. Small pieces of a gzip stream are restored by one thread.
   void write(std::span<const std::byte> piece);
   void finish();
 
