@@ -238,7 +238,10 @@ def damage_is_told(checks, page, site, tools):
 
 
 def gzip_equals_reference(checks, page, site, tools):
+    # Sizes around a block of LZ4 are ordinary ones here; those around a block of BGZF follow.
     for name, content in shapes().items():
+        if name.startswith(("prose_614", "prose_6553")):
+            continue
         site.data[name] = content
         for level, kind in ((1, "bgzf"), (6, "gzip")):
             member = from_base64(page.evaluate(
@@ -252,8 +255,8 @@ def gzip_equals_reference(checks, page, site, tools):
         checks.equal(f"gzip at level {level}", from_base64(page.evaluate(f"base64(await h.compressGzip(await data('levels'), {{level: {level}}}))")),
                      tools.reference_gzip(content, level, "gzip"))
     # Blocks are of 1 MB and refer to the 32 KB before, in the same batch or the one before; the last one may be a byte.
-    for size, batch in ((1 << 20, 1 << 20), ((2 << 20) + 1, 1 << 20), ((1 << 20) + 5000, 4 << 20)):
-        content = site.data["batches"] = (prose(400_000, seed=6) * 6)[:size]
+    for size, batch in ((1 << 20, 1 << 20), ((1 << 20) + 1, 1 << 20), ((1 << 20) + 5000, 4 << 20)):
+        content = site.data["batches"] = (prose(400_000, seed=6) * 3)[:size]
         member = from_base64(page.evaluate("base64(await h.compressGzip(await data('batches'), {level: 1, batchBytes: %d}))" % batch))
         checks.equal(f"gzip of {size} bytes in batches of {batch}", member, tools.reference_gzip(content, 1, "gzip"))
     for size in (65279, 65280, 65281):
@@ -333,12 +336,14 @@ def damaged_gzip_is_told(checks, page, site, tools):
 
 
 def gzip_streams_are_bounded(checks, page, site, tools):
-    content = site.data["long"] = prose(256 * KB, seed=15) * 5
+    site.data["long"] = (prose(256 * KB, seed=15) * 5)[:1_150_000]
     result = page.evaluate("""
       const [counts, device] = counting(await h.requestDevice());
-      const input = await data('long');
+      const long = await data('long');
       const equal = [];
       for (const bgzf of [false, true]) {
+        // A batch is a block of 1 MB, or four of BGZF: two and three batches.
+        const input = bgzf ? long.subarray(0, 600_000) : long;
         const options = {device, batchBytes: 262144, level: 1, bgzf};
         const back = new Blob([input]).stream().pipeThrough(new h.GzipCompressionStream(options))
           .pipeThrough(new h.GzipDecompressionStream(options));
@@ -352,7 +357,7 @@ def gzip_streams_are_bounded(checks, page, site, tools):
         equal.push(same && at === input.length);
       }
       const abort = new AbortController();
-      const cancelled = await failure(() => h.compressGzip(input, {device, batchBytes: 262144, level: 1, signal: abort.signal,
+      const cancelled = await failure(() => h.compressGzip(long, {device, batchBytes: 262144, level: 1, signal: abort.signal,
         onProgress: () => abort.abort()}));
       return {equal, cancelled, ...counts}
     """, timeout=200)
@@ -363,7 +368,7 @@ def gzip_streams_are_bounded(checks, page, site, tools):
 
 
 def streams_are_bounded(checks, page, site, tools):
-    content = site.data["long"] = prose(256 * KB, seed=11) * 20
+    content = site.data["long"] = prose(256 * KB, seed=11) * 9
     result = page.evaluate("""
       const [counts, device] = counting(await h.requestDevice());
       const input = await data('long');
@@ -387,7 +392,7 @@ def streams_are_bounded(checks, page, site, tools):
       return {equal: equal && at === input.length, largest: Math.max(...sizes), pieces: sizes.length, ...counts, frame: base64(frame)}
     """, timeout=200)
     checks.true("what comes out is what went in", result["equal"], "")
-    checks.true("pieces are batches", result["largest"] < 300_000 and result["pieces"] >= 20, result["largest"])
+    checks.true("pieces are batches", result["largest"] < 300_000 and result["pieces"] >= 9, result["largest"])
     checks.true("device memory is that of two batches", result["most"] < 16 << 20, result["most"])
     checks.equal("no buffer is left", result["live"], 0)
     checks.equal("lz4 restores the stream", tools.lz4("-dc", content=from_base64(result["frame"])), content)

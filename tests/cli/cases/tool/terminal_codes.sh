@@ -7,7 +7,7 @@ status_of hemstitch --level "$(printf '1\033[2J\nhemstitch: all is well')" x
 status_of hemstitch "$(printf -- '--no\033such')"
 status_of hemstitch --format "$(printf 'lz\2334')" x
 HEMSTITCH_LEVEL=$(printf '\033[31m') status_of hemstitch x
-HEMSTITCH_BACKEND=$(printf '\007') status_of hemstitch x
+HEMSTITCH_BACKEND=$(printf '\007') status_of hemstitch x 2>&1 | sed 's/auto, cpu.* (/auto, cpu... (/'
 HEMSTITCH_DEVICE=$(printf '\033]0;') status_of hemstitch --backend cpu --device "$(printf '\033c')" x
 status_of hemstitch search --color="$(printf '\033c')" x
 echo content | hemstitch >"$control"
