@@ -253,26 +253,33 @@ class RowWriter {
     std::uint32_t bytes, at, literals;  // bytes is 0 where the lane has none
   };
 
-  // The lane's part of `matches` sequences; the last literals behind them if they are the block's last. Also the bytes of
-  // all, and where the literals behind them begin. A match of no length is none: another has taken it over.
+  // The lane's part of `matches` sequences, of which nobody knows yet where they are written; the last literals behind them if
+  // they are the block's last. A match of no length is none: another has taken it over.
+  __device__ __forceinline__ Placed sequence(ListedMatch match, std::uint32_t matches, bool last) {
+    if (lane_ >= matches) match = {text_.bytes(), 0, 0};  // of the lane behind them: the last literals
+    const std::uint32_t match_bytes = match.length;
+    const std::uint32_t behind = match.position + match_bytes;
+    Placed own;
+    own.literals = __shfl_up_sync(~0u, behind, 1);
+    if (lane_ == 0) own.literals = literals_begin_;
+    own.bytes = 0;
+    own.sequence = {0, match_bytes, match.offset};
+    if (lane_ < matches ? kPage || match_bytes != 0 : last && lane_ == matches) {
+      own.sequence.literal_count = match.position - own.literals;
+      own.bytes = static_cast<std::uint32_t>(lz4_sequence_bytes(own.sequence.literal_count, match_bytes));
+    }
+    if (matches != 0) literals_begin_ = __shfl_sync(~0u, behind, static_cast<int>(matches) - 1);
+    return own;
+  }
+
+  // The same, and where they are written; also the bytes of all.
   struct Group {
     Placed own;
     std::uint32_t bytes;
   };
   __device__ __forceinline__ Group place(ListedMatch match, std::uint32_t matches, bool last) {
-    if (lane_ >= matches) match = {text_.bytes(), 0, 0};  // of the lane behind them: the last literals
-    const std::uint32_t match_bytes = match.length;
-    const std::uint32_t behind = match.position + match_bytes;
     Group group;
-    group.own.literals = __shfl_up_sync(~0u, behind, 1);
-    if (lane_ == 0) group.own.literals = literals_begin_;
-    group.own.bytes = 0;
-    group.own.sequence = {0, match_bytes, match.offset};
-    if (lane_ < matches ? kPage || match_bytes != 0 : last && lane_ == matches) {
-      group.own.sequence.literal_count = match.position - group.own.literals;
-      group.own.bytes =
-          static_cast<std::uint32_t>(lz4_sequence_bytes(group.own.sequence.literal_count, match_bytes));
-    }
+    group.own = sequence(match, matches, last);
     std::uint32_t end = group.own.bytes;
 #pragma unroll
     for (unsigned distance = 1; distance < 32; distance *= 2) {
@@ -281,7 +288,6 @@ class RowWriter {
     }
     group.own.at = end - group.own.bytes;
     group.bytes = __shfl_sync(~0u, end, 31);
-    if (matches != 0) literals_begin_ = __shfl_sync(~0u, behind, static_cast<int>(matches) - 1);
     return group;
   }
 

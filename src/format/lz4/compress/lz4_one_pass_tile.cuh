@@ -4,8 +4,8 @@
 // memory, where the neighbouring thread blocks have just read it too: by the same instructions, since a pointer says which
 // memory is meant.
 //
-// The warps each take a *segment*, a tenth of a tile, through the rows (lz4_one_pass_rows.cuh). Only the walk and what the
-// running maximum carries pass from one segment to the next, and both soon forget where they began: a warp begins 512 bytes
+// The warps each take a *segment*, a twelfth of a tile, through the rows (lz4_one_pass_rows.cuh). Only the walk and what the
+// running maximum carries pass from one segment to the next, and both soon forget where they began: a warp begins 384 bytes
 // before its segment. Where the state that it enters its segment with is not the one that the warp before left, it goes over
 // the segment again, from the true state: the result is exact, and a tile takes at most as many turns as it has warps. The
 // same holds from tile to tile, where another kernel sees to it (lz4_one_pass_tiles.cu).
@@ -106,7 +106,8 @@ struct Tiles {
 };
 
 // A tile's text, from the first byte that stands in shared memory on: positions count from there, and are negative, modulo
-// 2^32, before it.
+// 2^32, before it. kAlone says that the block has no other tile, so that all of it is there: which saves asking for each candidate.
+template <bool kAlone>
 class TileText {
   using Near = SharedText<kTileLeadBytes + kTileBytes + kTileAheadBytes>;
 
@@ -115,9 +116,9 @@ class TileText {
   static constexpr std::uint32_t kStageBytes = 0;  // nothing is written from here
   // At most 31 when two rows of 32 positions are begun.
   static constexpr unsigned kListed = 32 + 2 * 32 / kLz4MinMatchBytes;
-  using Storage = Near::Storage;
-  using Place = Near::Place;
-  using Candidate = Near::Candidate;
+  using Storage = typename Near::Storage;
+  using Place = typename Near::Place;
+  using Candidate = typename Near::Candidate;
 
   __device__ TileText(Storage& sh, const DeviceBlock* block, std::uint32_t tile)
       : TileText(sh, block, *block, tile * kTileBytes) {}
@@ -129,7 +130,7 @@ class TileText {
 
   __device__ __forceinline__ std::uint32_t bytes() const { return bytes_; }  // to the block's end
   __device__ __forceinline__ std::uint32_t in_block(std::uint32_t position) const {
-    return position + begin_;
+    return kAlone ? position : position + begin_;
   }
 
   __device__ __forceinline__ Place place(std::uint32_t position) const { return near_.place(position); }
@@ -139,12 +140,14 @@ class TileText {
 
   // A word from anywhere in the block.
   __device__ std::uint32_t word(std::uint32_t position) const {
+    if (kAlone) return near_.word(position);
     if (is_near(position) && (position + 8 <= loaded_ || loaded_ == bytes_)) return near_.word(position);
     const DeviceText block(*block_);
     return block.word(block.block() + in_block(position));
   }
 
   __device__ __forceinline__ Candidate candidate(std::uint32_t position) const {
+    if (kAlone) return near_.candidate(position);
     const std::uint32_t* words = words_at(position);
     return {position, words[0], words[1]};
   }
@@ -152,6 +155,7 @@ class TileText {
     return near_.first_word(c);
   }
   __device__ __forceinline__ Around around(const Candidate& c) const {
+    if (kAlone) return near_.around(c);
     const std::uint32_t* words = words_at(c.position);
     // What stands before the block does not count; a word that is wholly there is not read.
     const std::uint32_t before = words[in_block(c.position) > near_.at(c.position) % 4 ? -1 : 0];
@@ -171,7 +175,7 @@ class TileText {
     far_words_ = near_.words_in(block.d_block + begin_);
   }
   static __device__ std::uint32_t lead_begin(std::uint32_t tile_begin) {
-    return tile_begin - min(tile_begin, kTileLeadBytes);
+    return kAlone ? 0 : tile_begin - min(tile_begin, kTileLeadBytes);
   }
 
   // Whether the bytes from the fourth before a position on are in shared memory.
@@ -191,16 +195,20 @@ class TileText {
   int near_begin_;
 };
 
-// What a thread block needs of shared memory for a tile.
+// What a thread block needs of shared memory for a tile, whether it is alone or not.
 struct TileShared {
-  TileText::Storage text;
-  RowWriter<TileText>::Shared rows[kTileWarps];
+  TileText<true>::Storage text;
+  RowWriter<TileText<true>>::Shared rows[kTileWarps];
   WalkState left[kTileWarps], entered[kTileWarps];
 };
 
 // A tile by one thread block, a segment a warp.
-class TilePass : RowPass<TileText> {
-  using Rows = RowPass<TileText>;
+template <bool kAlone>
+class TilePass : RowPass<TileText<kAlone>> {
+  using Text = TileText<kAlone>;
+  using Rows = RowPass<Text>;
+  using Rows::cut_, Rows::lane_, Rows::listed_, Rows::text_;
+  using typename Rows::Probe, typename Rows::Found;
   // Beyond a match's longest length: whoever knows where it ends is in the same segment, or in the rows around it.
   static constexpr std::uint32_t kMostKnown = kSegmentBytes + kRunUpBytes + 128;
 
@@ -209,7 +217,7 @@ class TilePass : RowPass<TileText> {
   // block, 0 for none.
   __device__ TilePass(TileShared& sh, const DeviceBlock* block, std::uint32_t tile,
                       const std::uint16_t* links, TileMatch* list, unsigned warp, unsigned lane)
-      : Rows(sh.rows[warp], TileText(sh.text, block, tile), lane, kMostKnown),
+      : Rows(sh.rows[warp], Text(sh.text, block, tile), lane, kMostKnown),
         tile_sh_(sh),
         links_(links + text_.in_block(0)),
         warp_(warp),
@@ -326,8 +334,8 @@ class TilePass : RowPass<TileText> {
   __device__ __forceinline__ std::uint32_t store(std::uint32_t count) {
     if (lane_ >= count) return 0;
     const uint2 entry = Rows::sh_.list[lane_];
-    const std::uint32_t begin = text_.in_block(entry.x), end = begin + Writer::match_length(entry);
-    d_list_[stored_ + lane_] = TileMatch(begin, end, entry.y & kMostOffset);
+    const std::uint32_t begin = text_.in_block(entry.x), end = begin + Rows::match_length(entry);
+    d_list_[stored_ + lane_] = TileMatch(begin, end, entry.y & Rows::kMostOffset);
     return end;
   }
 

@@ -20,6 +20,7 @@
 #include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/scratch.hpp"
 #include "gpu/cuda/shared_memory.hpp"
+#include "gpu/cuda/warp.cuh"
 #include "match/common/device_work.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "match/hash_chain/hash_chain_tuning.hpp"
@@ -38,6 +39,7 @@ struct TilePlace {
       : block_index(blockIdx.x / tiles_per_block), tile(blockIdx.x % tiles_per_block) {}
 };
 
+template <bool kAlone>
 __global__ void __launch_bounds__(kThreads, kTilesResident)
     list_tiles(DeviceBlocks blocks, std::uint32_t tiles_per_block, const std::uint16_t* d_links,
                Tiles tiles) {
@@ -46,8 +48,8 @@ __global__ void __launch_bounds__(kThreads, kTilesResident)
   const DeviceBlock* const block = blocks.d_blocks + at.block_index;
   if (at.tile >= tiles_of(block->block_bytes)) return;
   const unsigned warp = warp_number();
-  TilePass pass(*reinterpret_cast<TileShared*>(sh_memory), block, at.tile, d_links + block->position,
-                tiles.list_of(*block, at.block_index, at.tile, warp), warp, threadIdx.x % 32);
+  TilePass<kAlone> pass(*reinterpret_cast<TileShared*>(sh_memory), block, at.tile, d_links + block->position,
+                        tiles.list_of(*block, at.block_index, at.tile, warp), warp, threadIdx.x % 32);
   pass.list_matches(tiles.of(*block, at.block_index)[at.tile]);
 }
 
@@ -91,8 +93,9 @@ __global__ void __launch_bounds__(kThreads, kTilesResident - 1)
     if (__syncthreads_or(own < count && differs(own) ? 1 : 0) == 0) continue;
     for (std::uint32_t tile = begin; tile < min(begin + kThreads, count); ++tile) {
       if (differs(tile)) {
-        TilePass pass(*reinterpret_cast<TileShared*>(sh_memory), block, tile, d_links + block->position,
-                      tiles.list_of(*block, blockIdx.x, tile, warp), warp, lane);
+        TilePass<false> pass(*reinterpret_cast<TileShared*>(sh_memory), block, tile,
+                             d_links + block->position, tiles.list_of(*block, blockIdx.x, tile, warp), warp,
+                             lane);
         pass.list_matches_again(first[tile], first[tile - 1].segments[kTileWarps - 1].left);
       }
       __syncthreads();  // for the next tile's state, and the text's room
@@ -169,12 +172,16 @@ class SegmentWriter : RowWriter<BlockText> {
   // How many bytes they are.
   __device__ std::uint32_t count() {
     std::uint32_t bytes = 0;
-    for (std::uint32_t first = 0; first < sequences(); first += 32) bytes += group_at(first).bytes;
-    return bytes;
+    for (std::uint32_t first = 0; first < sequences(); first += 32) {
+      const Listed listed = listed_at(first);
+      bytes += sequence(listed.match, listed.matches, listed.last).bytes;
+    }
+    return sum_over_warp(bytes);
   }
   __device__ void write(std::byte* to) {
     for (std::uint32_t first = 0; first < sequences(); first += 32) {
-      const Group group = group_at(first);
+      const Listed listed = listed_at(first);
+      const Group group = place(listed.match, listed.matches, listed.last);
       RowWriter::write(group, to);
       to += group.bytes;
     }
@@ -182,14 +189,20 @@ class SegmentWriter : RowWriter<BlockText> {
 
  private:
   __device__ std::uint32_t sequences() const { return matches_ + (last_ ? 1 : 0); }
-  __device__ __forceinline__ Group group_at(std::uint32_t first) {
+  // The lane's of 32 matches, how many they are, and whether the block's last literals stand behind them.
+  struct Listed {
+    ListedMatch match;
+    std::uint32_t matches;
+    bool last;
+  };
+  __device__ __forceinline__ Listed listed_at(std::uint32_t first) const {
     const std::uint32_t matches = min(matches_ - first, 32u);
     ListedMatch match{};
     if (lane_ < matches) {
       const TileMatch listed = list_[first + lane_];
       match = {listed.begin(), listed.end() - listed.begin(), kMostOffset - listed.code()};
     }
-    return place(match, matches, last_ && matches < 32);
+    return {match, matches, last_ && matches < 32};
   }
 
   const TileMatch* list_;
@@ -274,7 +287,7 @@ __global__ void __launch_bounds__(kThreads) place_segments(DeviceBlocks blocks, 
 }
 
 template <class To>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kWritersResident)
     write_tiles(DeviceBlocks blocks, std::uint32_t tiles_per_block, Tiles tiles, To to) {
   __shared__ SegmentWriter::Shared sh[kTileWarps];
   const TilePlace at(tiles_per_block);
@@ -312,7 +325,8 @@ constexpr KernelBudget kJoinBudget("lz4.join_tiles", "join_tiles",
 constexpr KernelBudget kCountBudget("lz4.count_tiles", "count_tiles", kWriteLimits);
 constexpr KernelBudget kPlaceBudget("lz4.place_segments", "place_segments", kWriteLimits);
 constexpr KernelBudget kWriteBudget("lz4.write_tiles", "write_tiles", kWriteLimits);
-const KernelRegistration kListRegistration(kListBudget, list_tiles);
+const KernelRegistration kListRegistration(kListBudget, list_tiles<false>);
+const KernelRegistration kListAloneRegistration(kListBudget, list_tiles<true>);
 const KernelRegistration kJoinRegistration(kJoinBudget, join_tiles);
 const KernelRegistration kCountRegistration(kCountBudget, count_tiles);
 const KernelRegistration kPlaceRegistration(kPlaceBudget, place_segments<ToOutputs>);
@@ -358,8 +372,12 @@ class TileWay {
   void find_sizes(const auto& to) const {
     build_hash_chains_cuda(blocks_, chain_, scratch_.d_chains, scratch_.chains_bytes, stream_);
     const std::uint16_t* const d_links = hash_chain_links(blocks_, chain_, scratch_.d_chains);
-    launch(a_tile(kListBudget), list_tiles, blocks_, tiles_per_block_, d_links, scratch_.tiles);
-    if (tiles_per_block_ > 1) launch(a_block(kJoinBudget), join_tiles, blocks_, d_links, scratch_.tiles);
+    if (tiles_per_block_ == 1) {
+      launch(a_tile(kListBudget), list_tiles<true>, blocks_, tiles_per_block_, d_links, scratch_.tiles);
+    } else {
+      launch(a_tile(kListBudget), list_tiles<false>, blocks_, tiles_per_block_, d_links, scratch_.tiles);
+      launch(a_block(kJoinBudget), join_tiles, blocks_, d_links, scratch_.tiles);
+    }
     launch(a_tile(kCountBudget), count_tiles, blocks_, tiles_per_block_, scratch_.tiles);
     launch(a_block(kPlaceBudget), place_segments<std::decay_t<decltype(to)>>, blocks_, scratch_.tiles, to);
   }
