@@ -12,6 +12,7 @@
 #include "batch/deflate_batch_device.hpp"
 #include "format/deflate/frame/deflate_head.hpp"
 #include "format/deflate/restore/deflate_restore_cuda.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/scratch.hpp"
 
@@ -41,6 +42,7 @@ __global__ void __launch_bounds__(kThreads)
     open_streams(const DeviceRestore batch, const Format format, const HeadArrays heads) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * kWarps + threadIdx.x / 32;
   if (i >= batch.count) return;
+  if (threadIdx.x % 32 == 0) cuda::trace_mark(cuda::kTraceOpenStream, static_cast<std::uint32_t>(i));
   const std::byte* const begin = batch.d_blocks[i];
   const std::uint64_t size = batch.d_block_bytes[i], capacity = batch.d_capacities[i];
   const std::uint32_t history_bytes = batch.d_history_bytes == nullptr ? 0 : batch.d_history_bytes[i];
@@ -72,6 +74,7 @@ __global__ void __launch_bounds__(kThreads)
                   const std::uint32_t* d_content_checksums) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (i >= batch.count) return;
+  cuda::trace_mark(cuda::kTraceJudgeStream, static_cast<std::uint32_t>(i));
   Status status = heads.d_statuses[i];
   if (status == Status::kOk && heads.d_checked_bytes[i] != 0) {
     DeflateHead head;

@@ -7,6 +7,7 @@
 
 #include "format/deflate/stream/deflate_stream_stages.cuh"
 #include "gpu/cuda/kernel_registry.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
 
 namespace hemstitch::cuda {
@@ -104,6 +105,7 @@ __global__ void __launch_bounds__(kThreads)
   if (work.d_reached[i] == 0) return;
   const DeflateEntryResult& result = work.d_results[i];
   const DeflateChainSum before = work.d_offsets[i];
+  trace_mark(kTracePlaceChunk, before.chunks);
   DeflateChunk chunk;
   chunk.begin = before.symbols;
   chunk.member_begin = before.members != 0 ? static_cast<std::int64_t>(before.member_begin)

@@ -4,6 +4,7 @@
 #include "format/deflate/stream/deflate_stream_stages.cuh"
 #include "gpu/cuda/cuda_error.hpp"
 #include "gpu/cuda/kernel_registry.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/scratch.hpp"
 
@@ -58,6 +59,7 @@ std::uint32_t at_most(std::uint64_t number, std::uint32_t most) {
 __global__ void __launch_bounds__(kCopyThreads)
     copy_few_bytes(const std::uint8_t* from, std::uint8_t* to, std::uint32_t bytes) {
   const std::uint32_t i = blockIdx.x * kCopyThreads + threadIdx.x;
+  if (threadIdx.x == 0) trace_mark(kTraceCopyFewBytes, i);
   if (i < bytes) to[i] = from[i];
 }
 
