@@ -2,8 +2,6 @@
 // names, for builds without devices.
 #include "deflate_batch_kernels.hpp"
 
-#include <cuda_runtime.h>
-
 #include "format/deflate/frame/deflate_checksum_cuda.hpp"
 
 #define deflate_checksums_async deflate_checksums_by_kernels

@@ -1,6 +1,8 @@
 // deflate_restore_async() of src/batch/deflate_batch_device.hpp by the kernels on the processor (emulated_cuda.hpp).
 #pragma once
 
+#include <cuda_runtime.h>
+
 #include "batch/lz4_batch_device.hpp"
 #include "hemstitch/batch.h"
 #include "hemstitch/hemstitch.hpp"
