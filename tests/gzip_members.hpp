@@ -73,6 +73,16 @@ struct StreamCase {
   std::size_t capacity = 0;
 };
 
+// The member, of which the first `head_bytes` are its head, with content that refers to a history. No head of gzip names one.
+inline StreamCase member_that_needs_history(const Bytes& member, std::size_t head_bytes,
+                                            const Bytes& content) {
+  const Bytes history = wordy_bytes(5000);
+  const auto head = member.begin() + static_cast<std::ptrdiff_t>(head_bytes);
+  return {Bytes(member.begin(), head) + zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 8, -MAX_WBITS, history) +
+              Bytes(member.end() - 8, member.end()),
+          history, content.size()};
+}
+
 // Sound members of gzip with any fields, cut off at every byte, and with every byte of header and trailer changed.
 inline std::vector<StreamCase> gzip_cases() {
   const Bytes content = wordy_bytes(300);
@@ -97,6 +107,8 @@ inline std::vector<StreamCase> gzip_cases() {
   add(gzip_member(content, {.extra = Bytes()}));
   add(gzip_member({}));
   cases.push_back({gzip_member(content), {}, content.size() - 1});
+  cases.push_back({gzip_member(content), wordy_bytes(5000), content.size()});
+  cases.push_back(member_that_needs_history(gzip_member(content), 10, content));
   return cases;
 }
 
@@ -115,6 +127,11 @@ inline std::vector<StreamCase> bgzf_cases() {
   cases.push_back({bgzf_member(content) + le(0, 1), {}, 300});
   cases.push_back({bgzf_member(content), {}, 299});
   cases.push_back({gzip_member(content), {}, 300});
+  cases.push_back({bgzf_member(content), wordy_bytes(5000), 300});
+  StreamCase needy = member_that_needs_history(bgzf_member(content), 18, content);
+  needy.stream[16] = static_cast<std::byte>(needy.stream.size() - 1);  // the member's size, less one
+  needy.stream[17] = static_cast<std::byte>((needy.stream.size() - 1) >> 8);
+  cases.push_back(std::move(needy));
   const Bytes most = bgzf_member(equal_bytes(65'536)), more = bgzf_member(equal_bytes(65'537));
   for (const std::size_t capacity : {65'535, 65'536, 65'537, 100'000}) {
     cases.push_back({most, {}, capacity});
@@ -149,6 +166,9 @@ inline std::vector<StreamCase> zlib_cases() {
       cases.push_back({changed_at(stream, stream.size() - at), history, 300});
     for (std::size_t at = 0; at < 6; ++at) cases.push_back({changed_at(stream, at), history, 300});
   }
+  // What it refers to is there, and its header does not name it.
+  cases.push_back(
+      {Bytes(plain.begin(), plain.begin() + 2) + Bytes(named.begin() + 6, named.end()), dictionary, 300});
   cases.push_back({named, {}, 300});
   cases.push_back({named, wordy_bytes(4999), 300});
   cases.push_back({plain + le(0, 1), {}, 300});

@@ -297,7 +297,7 @@ typedef struct hemstitch_deflate_streams {
   size_t max_stream_bytes;    /* size of the largest stream; a larger one gets HEMSTITCH_INVALID_OPTION */
 } hemstitch_deflate_streams;
 
-/* Temporary device memory for hemstitch_deflate_restore_async(): about 4 bytes per stream of raw DEFLATE, 60
+/* Temporary device memory for hemstitch_deflate_restore_async(): about 4 bytes per stream of raw DEFLATE, 64
  * for other formats. `format` is a hemstitch_deflate_format. `max_output_bytes` is the largest element of
  * `capacities`; a larger element gets HEMSTITCH_INVALID_OPTION. */
 HEMSTITCH_API hemstitch_status hemstitch_deflate_restore_temp_bytes(const hemstitch_deflate_streams* streams,
@@ -310,7 +310,8 @@ HEMSTITCH_API hemstitch_status hemstitch_deflate_restore_temp_bytes(const hemsti
  * capacities     device: count elements; no byte beyond them is written
  * history_bytes  device: count elements, how many bytes directly before each output its matches may point to;
  *                they must already be there. For a zlib stream that names a dictionary, they are the whole
- *                dictionary. NULL: no stream has a history
+ *                dictionary. Other zlib streams, gzip and BGZF have no history: their matches must not point
+ *                before their output. NULL: no stream has a history
  * output_bytes   device: count elements, restored bytes; 0 if the status is not OK
  * statuses       device: count elements. The contents of an output are unspecified unless its status is OK.
  *

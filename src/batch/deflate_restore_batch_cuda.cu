@@ -12,6 +12,7 @@
 #include "batch/deflate_batch_device.hpp"
 #include "format/deflate/frame/deflate_head.hpp"
 #include "format/deflate/restore/deflate_restore_cuda.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/scratch.hpp"
 
@@ -34,12 +35,14 @@ struct HeadArrays {
   const std::byte** d_data;
   std::size_t* d_data_bytes;
   std::size_t* d_capacities;
+  std::uint32_t* d_history_bytes;  // none, where the head names no dictionary
 };
 
 __global__ void __launch_bounds__(kThreads)
     open_streams(const DeviceRestore batch, const Format format, const HeadArrays heads) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * kWarps + threadIdx.x / 32;
   if (i >= batch.count) return;
+  if (threadIdx.x % 32 == 0) cuda::trace_mark(cuda::kTraceOpenStream, static_cast<std::uint32_t>(i));
   const std::byte* const begin = batch.d_blocks[i];
   const std::uint64_t size = batch.d_block_bytes[i], capacity = batch.d_capacities[i];
   const std::uint32_t history_bytes = batch.d_history_bytes == nullptr ? 0 : batch.d_history_bytes[i];
@@ -62,6 +65,7 @@ __global__ void __launch_bounds__(kThreads)
   heads.d_data[i] = opened ? begin + head.bytes : nullptr;
   heads.d_data_bytes[i] = opened ? size - head.bytes - deflate_trailer_bytes(format) : 0;
   heads.d_capacities[i] = opened ? deflate_stream_room(format, capacity) : 0;
+  heads.d_history_bytes[i] = deflate_head_names_dictionary(format, head) ? history_bytes : 0;
 }
 
 // The statuses and sizes of `batch` are those of the DEFLATE alone before. `d_content_checksums` may be left out.
@@ -70,6 +74,7 @@ __global__ void __launch_bounds__(kThreads)
                   const std::uint32_t* d_content_checksums) {
   const std::uint64_t i = std::uint64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (i >= batch.count) return;
+  cuda::trace_mark(cuda::kTraceJudgeStream, static_cast<std::uint32_t>(i));
   Status status = heads.d_statuses[i];
   if (status == Status::kOk && heads.d_checked_bytes[i] != 0) {
     DeflateHead head;
@@ -121,6 +126,7 @@ struct RestoreTemp {
       heads.d_data = carver.take<const std::byte*>(batch.count);
       heads.d_data_bytes = carver.take<std::size_t>(batch.count);
       heads.d_capacities = carver.take<std::size_t>(batch.count);
+      heads.d_history_bytes = carver.take<std::uint32_t>(batch.count);
       d_content_checksums = carver.take<std::uint32_t>(batch.count);
     }
     d_restore = carver.take<std::byte>(restore_bytes);
@@ -168,6 +174,7 @@ void deflate_restore_async(const hemstitch_deflate_streams& streams, Format form
   data.d_blocks = heads.d_data;
   data.d_block_bytes = heads.d_data_bytes;
   data.d_capacities = heads.d_capacities;
+  data.d_history_bytes = heads.d_history_bytes;
   cuda::restore_deflate_cuda(data, memory.d_restore, memory.restore_bytes, stream);
   if (d_outputs != nullptr)
     deflate_checksums_async(kind, d_outputs, d_output_bytes, batch.count, memory.d_content_checksums, stream);

@@ -239,6 +239,7 @@ Restored sized_by_reference(std::int32_t format, const Chunk& chunk) {
   const std::ptrdiff_t lead = (std::to_integer<unsigned>(chunk.block[1]) & 0x20) != 0 ? 6 : 2;
   Chunk inside = chunk;
   inside.block = Bytes(chunk.block.begin() + lead, chunk.block.end() - 4);
+  if (lead == 2) inside.history.clear();
   restored.bytes = restored_by_reference(HEMSTITCH_DEFLATE_RAW, inside).bytes;
   return restored;
 }

@@ -412,12 +412,16 @@ TEST_F(DeflateStreamDeviceTest, TinyLimitsGiveLess) {
       run("blocks", [&](DeflatePieceLimits& limits) { limits.entry_blocks = entries; });
       run("bytes", [&](DeflatePieceLimits& limits) { limits.entry_bytes = 50 * entries; });
     }
-    run("repairs", [](DeflatePieceLimits& limits) { limits.repairs = 0; });
+    for (const std::uint32_t repairs : {1, 2})
+      run("repairs", [&](DeflatePieceLimits& limits) { limits.repairs = repairs; });
     for (const std::size_t capacity : {0, 1, 1000, 32768, 100'000, 299'999})
       EXPECT_FALSE(run(
           "room", [](DeflatePieceLimits&) {}, capacity));
   }
   EXPECT_THROW(restore({.data = content, .begin_bits = 8 * content.size() + 1}, tight()), Error);
+  DeflatePieceLimits no_repairs = tight();
+  no_repairs.repairs = 0;
+  EXPECT_THROW(restore({.data = zlib_stream(content)}, no_repairs), Error);
 }
 
 // Cut and damaged anywhere: never more content than zlib gives before the damage, and always the right

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "batch/deflate_batch_device.hpp"
 #include "compact/gather/gather_cuda.hpp"
 #include "compact/pieces/copy_pieces_tuning.hpp"
 #include "compact/scatter/scatter_cuda.hpp"
@@ -20,12 +21,14 @@
 #include "format/deflate/compress/deflate_parse_cuda.hpp"
 #include "format/deflate/frame/deflate_checksum_cuda.hpp"
 #include "format/deflate/restore/deflate_restore_ways_cuda.hpp"
+#include "format/deflate/stream/deflate_stream_cuda.hpp"
 #include "format/lz4/compress/lz4_compress_cuda.hpp"
 #include "format/lz4/compress/lz4_encode_tuning.hpp"
 #include "format/lz4/frame/lz4_checksum_cuda.hpp"
 #include "format/lz4/pages/lz4_pages_cuda.hpp"
 #include "format/lz4/restore/lz4_restore_ways_cuda.hpp"
 #include "gpu/cuda/kernel_trace.hpp"
+#include "gzip_members.hpp"
 #include "lz4_batch.hpp"
 #include "match/brute_force/brute_force_cuda.hpp"
 #include "match/lazy_scan/lazy_scan_cuda.hpp"
@@ -141,6 +144,21 @@ class KernelMarksTest : public CudaTest {
       const cuda::DeviceBuffer<std::byte> scratch(cuda::restore_deflate_cuda_scratch_bytes(batch), stream());
       cuda::restore_deflate_cuda(way, batch, scratch.get(), scratch.bytes(), stream());
     };
+  }
+
+  // One long stream, whole.
+  void restore_piece(const Bytes& data, std::size_t content_bytes) const {
+    const auto d_data = on_device(data);
+    const cuda::DeviceBuffer<std::byte> d_output(content_bytes, stream());
+    const auto limits = cuda::deflate_piece_limits(data.size(), content_bytes);
+    const testing::Scratch scratch(cuda::restore_deflate_piece_cuda_scratch_bytes(limits), stream());
+    cuda::DeflatePieceInput piece;
+    piece.d_bytes = d_data.get();
+    piece.bytes = data.size();
+    const auto result = cuda::restore_deflate_piece_cuda(piece, limits, d_output.get(), content_bytes,
+                                                         scratch.get(), scratch.bytes(), stream());
+    EXPECT_EQ(result.content_bytes, content_bytes);
+    EXPECT_TRUE(result.ended);
   }
 
   // 2000 literals and a match of four, which take 2011 bytes, then five literals.
@@ -265,6 +283,55 @@ TEST_F(KernelMarksTest, FewStreamsOfDeflateThatAreRestored) {
   }
 }
 
+// Of a stream of three bytes all is the first of its kind. What is checked are blocks that are not the last, so there are many
+// of these.
+TEST_F(KernelMarksTest, StartsOfALongStream) {
+  restore_piece(two_letters()[0], 1);
+  EXPECT_EQ(marks({cuda::kTraceFindStarts, cuda::kTraceCheckStart}), "1025:0");
+  const Bytes content = testing::wordy_bytes(60'000);
+  restore_piece(testing::zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1), content.size());
+  const std::string checked = marks({cuda::kTraceCheckStart});
+  EXPECT_EQ(checked.rfind("1026:0 1026:1 1026:2 ", 0), 0u) << checked;
+}
+
+TEST_F(KernelMarksTest, EntriesOfALongStream) {
+  restore_piece(two_letters()[0], 1);
+  EXPECT_EQ(marks({cuda::kTraceRestoreEntry}), "1027:0");
+}
+
+TEST_F(KernelMarksTest, ChunksOfALongStream) {
+  restore_piece(two_letters()[0], 1);
+  EXPECT_EQ(marks({cuda::kTracePlaceChunk}), "1028:0");
+}
+
+// The first page holds markers, and has eight parts.
+TEST_F(KernelMarksTest, WindowsAndPagesOfALongStream) {
+  restore_piece(two_letters()[0], 1);
+  EXPECT_EQ(marks({cuda::kTraceMapGroup, cuda::kTraceResolvePage}), "1029:0 1030:8");
+}
+
+TEST_F(KernelMarksTest, FewBytesThatAreCopied) {
+  const cuda::DeviceBuffer<std::byte> d_from(300, stream()), d_to(300, stream());
+  cuda::copy_few_bytes_cuda(d_to.get(), d_from.get(), 300, stream());
+  EXPECT_EQ(marks({cuda::kTraceCopyFewBytes}), "1031:0 1031:256");
+}
+
+TEST_F(KernelMarksTest, StreamsOfABatchThatAreOpenedAndJudged) {
+  const Bytes member = testing::gzip_member(testing::wordy_bytes(100));
+  restore({member, member}, 100, [&](const cuda::DeviceRestore& batch) {
+    const hemstitch_deflate_streams streams{reinterpret_cast<const void* const*>(batch.d_blocks),
+                                            batch.d_block_bytes, batch.count, batch.max_block_bytes};
+    const testing::Scratch temp(deflate_restore_temp_bytes(streams, Format::kGzip, batch.max_capacity),
+                                stream());
+    deflate_restore_async(streams, Format::kGzip, reinterpret_cast<void* const*>(batch.d_outputs),
+                          batch.d_capacities, batch.max_capacity, nullptr, batch.d_output_bytes,
+                          batch.d_statuses, {temp.get(), temp.bytes()}, stream());
+    own_stream().synchronize();
+  });
+  EXPECT_EQ(marks({cuda::kTraceOpenStream}), "1033:0 1033:1");
+  EXPECT_EQ(marks({cuda::kTraceJudgeStream}), "1034:0 1034:1");
+}
+
 TEST_F(KernelMarksTest, PagesThatAreFilled) {
   const Bytes bytes = testing::random_bytes(3000);
   const auto d_bytes = on_device(bytes);
@@ -293,6 +360,7 @@ TEST_F(KernelMarksTest, ChunksOfDeflate) {
       {output.d_outputs, output.d_capacities, output.d_output_bytes, output.d_statuses}, scratch.get(),
       scratch.bytes(), stream());
   EXPECT_EQ(marks({cuda::kTraceCountTokens, cuda::kTracePackTile}), "1019:0 1021:0");
+  EXPECT_EQ(marks({cuda::kTraceCutBlock}), "1032:0 1032:1");
   // Blocks are tried as runs of units, 36 for each of the two chunks, one of which exists; then as parts, 8
   // for each chunk.
   EXPECT_EQ(marks({cuda::kTraceCodeChunk}), "1020:0 1020:8 1020:36");

@@ -1,8 +1,5 @@
 // Restoring LZ4 blocks on a CUDA device, compared with restore_lz4_block_reference: bytes, sizes and statuses
 // of valid blocks and of all kinds of damage. Every output is between guard bytes.
-#include <lz4.h>
-#include <lz4hc.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -17,14 +14,17 @@
 #include "format/lz4/restore/lz4_restore_reference.hpp"
 #include "format/lz4/restore/lz4_restore_ways_cuda.hpp"
 #include "gpu/cuda/device_buffer.hpp"
+#include "lz4_blocks.hpp"
 #include "restore_batch.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {
 namespace {
 
+using testing::block_by_liblz4;
 using testing::Bytes;
 using testing::Chunk;
+using testing::Lz4BlockWriter;
 using testing::on_all_cores;
 using testing::RestoreBatch;
 using testing::Restored;
@@ -92,47 +92,6 @@ class Lz4RestoreDeviceTest : public CudaTest {
   std::unique_ptr<cuda::Stream> stream_;
 };
 
-// Level 0 is the fast compressor, others are HC.
-Bytes block_by_liblz4(std::span<const std::byte> raw, int level) {
-  if (raw.empty()) return Bytes(1);  // liblz4's best level reads bytes that are not there
-  Bytes block(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(raw.size()))));
-  const char* from = reinterpret_cast<const char*>(raw.data());
-  char* to = reinterpret_cast<char*>(block.data());
-  const int from_bytes = static_cast<int>(raw.size()), to_bytes = static_cast<int>(block.size());
-  const int written = level == 0 ? LZ4_compress_default(from, to, from_bytes, to_bytes)
-                                 : LZ4_compress_HC(from, to, from_bytes, to_bytes, level);
-  block.resize(static_cast<std::size_t>(written));
-  return block;
-}
-
-// Writes blocks by hand.
-class Writer {
- public:
-  // A match length of 0 ends the block.
-  Writer& sequence(const Bytes& literals, std::size_t offset, std::size_t match_length) {
-    const std::size_t code = match_length == 0 ? 0 : match_length - 4;
-    byte(std::min<std::size_t>(literals.size(), 15) << 4 | std::min<std::size_t>(code, 15));
-    extension(literals.size());
-    block_.insert(block_.end(), literals.begin(), literals.end());
-    if (match_length == 0) return *this;
-    byte(offset & 0xFF);
-    byte(offset >> 8);
-    extension(code);
-    return *this;
-  }
-  Bytes take() const { return block_; }
-  std::size_t size() const { return block_.size(); }
-
- private:
-  void byte(std::size_t value) { block_.push_back(static_cast<std::byte>(value)); }
-  void extension(std::size_t value) {
-    if (value < 15) return;
-    for (value -= 15; value >= 255; value -= 255) byte(255);
-    byte(value);
-  }
-  Bytes block_;
-};
-
 TEST_F(Lz4RestoreDeviceTest, RestoresWhatLiblz4Writes) {
   for (const std::size_t most : {std::size_t{4096}, std::size_t{65537}}) {
     std::vector<Chunk> chunks;
@@ -183,15 +142,7 @@ TEST_F(Lz4RestoreDeviceTest, MatchesReachIntoTheHistory) {
     for (const std::size_t raw_bytes : {1u, 100u, 4096u, 65536u, 200'000u}) {
       const Bytes all = testing::wordy_bytes(history_bytes + raw_bytes, static_cast<std::uint32_t>(random()));
       const Bytes history(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(history_bytes));
-      LZ4_streamHC_t* state = LZ4_createStreamHC();
-      LZ4_resetStreamHC_fast(state, 6);
-      LZ4_loadDictHC(state, reinterpret_cast<const char*>(history.data()), static_cast<int>(history_bytes));
-      Bytes block(static_cast<std::size_t>(LZ4_compressBound(static_cast<int>(raw_bytes))));
-      const int written = LZ4_compress_HC_continue(
-          state, reinterpret_cast<const char*>(all.data() + history_bytes),
-          reinterpret_cast<char*>(block.data()), static_cast<int>(raw_bytes), static_cast<int>(block.size()));
-      LZ4_freeStreamHC(state);
-      block.resize(static_cast<std::size_t>(written));
+      const Bytes block = block_by_liblz4(std::span(all).subspan(history_bytes), 6, history);
       chunks.push_back({block, raw_bytes, history, "sound"});
       chunks.push_back({block, raw_bytes, Bytes(history.begin() + 1, history.end()), "history one short"});
       chunks.push_back({block, raw_bytes, {}, "no history"});
@@ -210,7 +161,7 @@ TEST_F(Lz4RestoreDeviceTest, OverlapsOfEveryPeriod) {
     for (const std::size_t length :
          {4u, 5u, 18u, 19u, 31u, 32u, 33u, 64u, 100u, 273u, 274u, 528u, 1000u, 3000u}) {
       const Bytes literals = testing::random_bytes(70, static_cast<std::uint32_t>(offset));
-      const Bytes block = Writer()
+      const Bytes block = Lz4BlockWriter()
                               .sequence(literals, offset, length)
                               .sequence(testing::random_bytes(offset % 20), 70, 9)
                               .sequence(testing::random_bytes(5), 0, 0)
@@ -223,7 +174,7 @@ TEST_F(Lz4RestoreDeviceTest, OverlapsOfEveryPeriod) {
   expect_same(chunks);
   for (const std::size_t offset : {4095u, 4096u, 8191u, 8192u, 32768u, 65534u, 65535u})
     for (const std::size_t length : {4u, 40u, 70'000u, 300'000u}) {
-      Writer writer;
+      Lz4BlockWriter writer;
       writer.sequence(testing::random_bytes(offset), offset, length);
       writer.sequence(testing::random_bytes(3), 65535, 50'000).sequence({}, 1, 4);
       writer.sequence(testing::random_bytes(66'000), 65535, 66'000).sequence(testing::random_bytes(5), 0, 0);
@@ -238,7 +189,7 @@ TEST_F(Lz4RestoreDeviceTest, LengthsAroundTheBordersOfWindows) {
   std::vector<Chunk> chunks;
   const Bytes history(65535, std::byte{3});
   const auto add = [&](std::size_t lead, std::size_t literals, std::size_t length) {
-    Writer writer;
+    Lz4BlockWriter writer;
     writer.sequence(testing::random_bytes(100), 1 + lead % 7, 4);
     for (std::uint32_t i = 0; writer.size() < lead; ++i)
       writer.sequence(testing::random_bytes(i % 3, i), 1 + i % 60, 4 + i % 9);
@@ -274,7 +225,7 @@ TEST_F(Lz4RestoreDeviceTest, FewLongSequences) {
   for (const std::size_t most : {std::size_t{1000}, kPageBytes, std::size_t{5000}, std::size_t{60'000}})
     for (const std::size_t sequences : {0u, 1u, 2u, 5u, 16u, 31u, 32u, 33u, 40u, 63u, 64u, 65u, 100u})
       for (unsigned variant = 0; variant < 24; ++variant) {
-        Writer writer;
+        Lz4BlockWriter writer;
         const std::size_t damaged = variant % 6 == 5 ? random() % (sequences + 1) : sequences + 1;
         const std::size_t mean = most / (sequences + 1);
         std::size_t written = 0;
@@ -314,7 +265,7 @@ TEST_F(Lz4RestoreDeviceTest, CraftedWorstCases) {
     for (const std::size_t literals : {0u, 1u, 2u, 3u, 14u, 15u, 16u})
       for (const std::size_t offset : {1u, 2u, 4u, 5u, 31u, 33u, 100u, 4000u})
         for (const std::size_t length : {4u, 5u, 18u, 19u, 20u}) {
-          Writer writer;
+          Lz4BlockWriter writer;
           const Bytes noise = testing::random_bytes(16 + 4096);
           const std::size_t lead = std::min<std::size_t>(offset, 100);
           writer.sequence(testing::random_bytes(lead), lead, 4);
@@ -445,8 +396,9 @@ TEST_F(Lz4RestoreDeviceTest, BatchesOfAnyNumberOfChunks) {
   const Bytes raw = testing::wordy_bytes(300);
   const Bytes block = block_by_liblz4(raw, 9);
   expect_same(std::vector<Chunk>(1, {block, raw.size(), {}, "one"}));
-  std::vector<Chunk> small((1 << 20) + 3,
-                           {Writer().sequence(testing::random_bytes(3), 2, 7).sequence({}, 0, 0).take(), 10});
+  std::vector<Chunk> small(
+      (1 << 20) + 3,
+      {Lz4BlockWriter().sequence(testing::random_bytes(3), 2, 7).sequence({}, 0, 0).take(), 10});
   for (std::size_t i = 0; i < small.size(); i += 3) small[i] = {Bytes(1), 0};  // an empty chunk
   for (std::size_t i = 1; i < small.size(); i += 5) small[i] = {{}, 0};        // no block at all
   expect_same(small);

@@ -1,7 +1,8 @@
-// In place of CUDA's header, for kernels that are compiled for the processor (emulated_cuda.hpp): what those of DEFLATE's restoration use
-// of the language and of the runtime. A target that is to have it names this folder before all others.
+// In place of CUDA's header, for kernels that are compiled for the processor (emulated_cuda.hpp): what those that run there use of the
+// language and of the runtime. A target that is to have it names this folder before all others.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +13,7 @@
 #define __host__
 #define __global__
 #define __launch_bounds__(...)
+#define __forceinline__ inline
 // One thread block runs at a time in a thread of the host. What is declared `extern` needs a definition before it.
 #define __shared__ thread_local
 
@@ -22,6 +24,9 @@ using hemstitch::emulated::threadIdx;
 struct alignas(16) uint4 {
   std::uint32_t x, y, z, w;
 };
+struct uint2 {
+  std::uint32_t x, y;
+};
 struct dim3 {
   // NOLINTNEXTLINE(google-explicit-constructor): as CUDA's
   dim3(unsigned all_x, unsigned all_y = 1, unsigned all_z = 1) : x(all_x), y(all_y), z(all_z) {}
@@ -31,7 +36,7 @@ struct dim3 {
 // ---- The runtime: a device of a few multiprocessors, whose memory is the host's ----
 
 enum cudaError_t { cudaSuccess };
-using cudaStream_t = struct NoStream*;
+using cudaStream_t = struct CUstream_st*;
 enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin, cudaDevAttrMultiProcessorCount };
 
 inline cudaError_t cudaGetDevice(int* device) {
@@ -43,6 +48,13 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, 
                                                        : hemstitch::emulated::kSharedBytes;
   return cudaSuccess;
 }
+enum cudaMemcpyKind { cudaMemcpyDefault };
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
+                                   cudaStream_t) {
+  std::memcpy(to, from, bytes);
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
 inline cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t) {
   std::memset(to, value, bytes);
   return cudaSuccess;
@@ -82,6 +94,7 @@ inline unsigned __ballot_sync(unsigned mask, bool is_so) {
   return bits;
 }
 inline int __any_sync(unsigned mask, bool is_so) { return __ballot_sync(mask, is_so) != 0 ? 1 : 0; }
+inline int __all_sync(unsigned mask, bool is_so) { return __ballot_sync(mask, !is_so) == 0 ? 1 : 0; }
 inline unsigned __match_any_sync(unsigned mask, std::uint32_t value) {
   const std::uint64_t* all =
       hemstitch::emulated::meet_lanes(mask, hemstitch::emulated::Meeting::kMatch, value);
@@ -103,6 +116,24 @@ Number atomicAdd(Number* at, Other more) {
   return before;
 }
 template <class Number, class Other>
+Number atomicXor(Number* at, Other bits) {
+  const Number before = *at;
+  *at ^= static_cast<Number>(bits);
+  return before;
+}
+template <class Number, class Other>
+Number atomicMin(Number* at, Other other) {
+  const Number before = *at;
+  if (static_cast<Number>(other) < before) *at = static_cast<Number>(other);
+  return before;
+}
+template <class Number, class Other>
+Number atomicMax(Number* at, Other other) {
+  const Number before = *at;
+  if (before < static_cast<Number>(other)) *at = static_cast<Number>(other);
+  return before;
+}
+template <class Number, class Other>
 Number atomicOr(Number* at, Other bits) {
   const Number before = *at;
   *at |= static_cast<Number>(bits);
@@ -118,6 +149,33 @@ inline std::uint32_t __brev(std::uint32_t bits) {
   std::uint32_t reversed = 0;
   for (unsigned i = 0; i < 32; ++i) reversed |= (bits >> i & 1) << (31 - i);
   return reversed;
+}
+template <class Value>
+Value __ldg(const Value* at) {
+  return *at;
+}
+// Bytes of both words, the low one's first, each by a digit of four bits.
+inline std::uint32_t __byte_perm(std::uint32_t low, std::uint32_t high, std::uint32_t digits) {
+  const std::uint64_t bytes = std::uint64_t{high} << 32 | low;
+  std::uint32_t picked = 0;
+  for (unsigned i = 0; i < 4; ++i)
+    picked |= static_cast<std::uint32_t>(bytes >> ((digits >> 4 * i & 7) * 8) & 0xFF) << 8 * i;
+  return picked;
+}
+// Products of four pairs of bytes.
+inline std::uint32_t __dp4a(std::uint32_t one, std::uint32_t other, std::uint32_t sum) {
+  for (unsigned bit = 0; bit < 32; bit += 8) sum += (one >> bit & 0xFF) * (other >> bit & 0xFF);
+  return sum;
+}
+inline std::uint32_t __vimax3_u32(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  return std::max(std::max(a, b), c);
+}
+inline std::uint32_t __funnelshift_l(std::uint32_t low, std::uint32_t high, std::uint32_t shift) {
+  return static_cast<std::uint32_t>((std::uint64_t{high} << 32 | low) << shift % 32 >> 32);
+}
+// Here the shift is no number modulo 32, but at most 32.
+inline std::uint32_t __funnelshift_rc(std::uint32_t low, std::uint32_t high, std::uint32_t shift) {
+  return static_cast<std::uint32_t>((std::uint64_t{high} << 32 | low) >> std::min(shift, 32u));
 }
 inline std::uint32_t __funnelshift_r(std::uint32_t low, std::uint32_t high, std::uint32_t shift) {
   return static_cast<std::uint32_t>((std::uint64_t{high} << 32 | low) >> (shift % 32));

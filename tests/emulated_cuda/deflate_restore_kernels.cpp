@@ -13,10 +13,3 @@ __shared__ uint4 sh_all[emulated::kSharedBytes / sizeof(uint4)];
 
 #include "format/deflate/restore/deflate_restore.cu"
 #include "format/deflate/restore/deflate_restore_few.cu"
-#include "gpu/cuda/scratch.cpp"
-
-namespace hemstitch::cuda {
-
-void check(cudaError_t, std::string_view) {}  // nothing fails here
-
-}  // namespace hemstitch::cuda

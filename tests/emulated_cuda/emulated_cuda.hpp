@@ -6,7 +6,8 @@
 // vote, a barrier), and goes on when they are there. Blocks run one after the other.
 //
 // What would hang a device or is left open by its rules ends the process with a message: lanes that meet at different places of a
-// kernel, or when some have returned; masks of less than a warp; threads that wait for each other.
+// kernel, or when some of those that the mask names have returned; a lane that its own mask does not name; threads that wait for each
+// other.
 #pragma once
 
 #include <cstddef>
@@ -27,11 +28,15 @@ inline constexpr int kSharedBytes = 227 * 1024;
 // What a warp's lanes meet for: all of them the same.
 enum class Meeting : std::uint8_t { kWarp, kShuffle, kVote, kMatch };
 
-// Waits for the warp; what each of its 32 lanes has brought, until this lane has met them twice more.
+// Waits for the lanes of the warp that the mask names; what each of the 32 lanes has brought, until this lane has met them twice
+// more. Of a lane that is not named that is nothing.
 const std::uint64_t* meet_lanes(unsigned mask, Meeting how, std::uint64_t brought);
 
 // Waits for the threads of the block that have not returned; whether any of them said so.
 bool meet_threads(bool says_so);
+
+// Where the host thread's shared memory lies, or near it.
+std::byte* shared_begin();
 
 // Runs `kernel` for each of the blocks, of so many threads each (whole warps).
 void run(unsigned blocks, unsigned threads, const std::function<void()>& kernel);

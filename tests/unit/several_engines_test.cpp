@@ -125,16 +125,24 @@ TEST_F(SeveralEnginesTest, WhatAllFailOnIsThrown) {
   EXPECT_EQ(engines.lost_devices(), "");
 }
 
+// At first every thread has a batch in an engine that waits. The batches are shared out evenly, and so is what the failing
+// engine had.
 TEST_F_WITH_THREADS(SeveralEnginesTest, ManyThreadsShareThem) {
   SeveralEngines engines = several(3);
   seen_[1].fails = true;
+  seen_[0].waits = seen_[2].waits = true;
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&] {
       for (int i = 0; i < 50; ++i) compress_one(engines);
     });
+  while (seen_[0].calls + seen_[2].calls < 4) std::this_thread::yield();
+  EXPECT_EQ(seen_[0].calls, 2u);
+  EXPECT_EQ(seen_[2].calls, 2u);
+  EXPECT_GE(seen_[1].calls, 1u);
+  seen_[0].waits = seen_[2].waits = false;
   for (std::thread& thread : threads) thread.join();
-  EXPECT_GE(seen_[0].calls + seen_[2].calls, 200u);
+  EXPECT_EQ(seen_[0].calls + seen_[2].calls, 200u);  // none is done twice
 }
 
 }  // namespace

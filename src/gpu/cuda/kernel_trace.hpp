@@ -65,6 +65,18 @@ enum TraceMarker : std::uint32_t {
   kTraceDeflateChecksum = 1022,  // deflate.crc32_spans and .adler32_spans: a span; its number
   kTraceRestoreStream = 1023,    // deflate_restore.*: a stream; its number in the batch
   kTraceShuffleBuffer = 1024,    // shuffle.move_tiles: a run of one buffer's tiles; the buffer's number
+  kTraceFindStarts =
+      1025,  // deflate_stream.find_candidates: 256 words of a piece, and more a stride away; the number of the first
+  kTraceCheckStart = 1026,    // deflate_stream.check_candidates: a candidate; its number
+  kTraceRestoreEntry = 1027,  // deflate_stream.restore_entries: an entry; its number
+  kTracePlaceChunk = 1028,    // deflate_stream.place_chunks: a chunk; its number
+  kTraceMapGroup =
+      1029,  // deflate_stream.compose_maps and .write_tails: a group of chunks; the number of its first one
+  kTraceResolvePage = 1030,   // deflate_stream.resolve_pages: a page; the number of its first part
+  kTraceCopyFewBytes = 1031,  // deflate_stream.copy_few_bytes: 256 bytes; the first one's place
+  kTraceCutBlock = 1032,      // deflate.cut_chunks: a block of the batch; its number
+  kTraceOpenStream = 1033,    // batch.open_streams: a stream; its number in the batch
+  kTraceJudgeStream = 1034,   // batch.judge_streams: likewise
 };
 
 inline constexpr std::uint32_t kTraceHeaderWords = 4;

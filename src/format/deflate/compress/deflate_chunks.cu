@@ -1,6 +1,7 @@
 // Thread mapping: a thread a block of the batch, which fills the places from its first one to the next block's. No shared memory, no
 // synchronisation. Work: O(1) a chunk.
 #include "format/deflate/compress/deflate_stages_cuda.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
 #include "match/common/device_work.hpp"
 
@@ -14,6 +15,7 @@ __global__ void __launch_bounds__(kThreads)
                DeflateChunkOf* d_of) {
   const std::uint32_t index = blockIdx.x * kThreads + threadIdx.x;
   if (index >= blocks.block_count) return;
+  trace_mark(kTraceCutBlock, index);
   const DeviceBlock block = blocks.d_blocks[index];
   const std::uint32_t first = places.first(block.position, index);
   const std::uint32_t end = index + 1 < blocks.block_count

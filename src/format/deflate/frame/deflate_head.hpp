@@ -191,6 +191,11 @@ HEMSTITCH_HOST_DEVICE inline DeflateHead read_deflate_head(Format format, const 
   return format == Format::kBgzf ? read_bgzf_head(bytes, size) : read_gzip_head(bytes, size);
 }
 
+// Whether the head names a dictionary. Matches of any other whole stream refer to nothing before it.
+HEMSTITCH_HOST_DEVICE constexpr bool deflate_head_names_dictionary(Format format, const DeflateHead& head) {
+  return format == Format::kZlib && head.has_checksum;
+}
+
 // The head has a checksum, and `found` is what it should be.
 HEMSTITCH_HOST_DEVICE constexpr Status deflate_head_checksum_status(Format format, const DeflateHead& head,
                                                                     std::uint32_t found) {

@@ -29,6 +29,7 @@ DeflateStreamRestored restore_deflate_stream_reference(Format format, std::span<
   if (head.status != Status::kOk) return {head.status};
   const std::size_t trailer_bytes = deflate_trailer_bytes(format);
   const auto data = input.subspan(head.bytes, input.size() - head.bytes - trailer_bytes);
+  if (format != Format::kDeflate && !deflate_head_names_dictionary(format, head)) history = {};
   const DeflateRestored restored =
       deflate_restore_reference(data, history, output.first(deflate_stream_room(format, output.size())));
   if (restored.status == Status::kOutputTooSmall) return {deflate_stream_too_large(format, output.size())};

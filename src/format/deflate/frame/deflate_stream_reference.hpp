@@ -15,7 +15,8 @@ struct DeflateStreamRestored {
   std::size_t output_bytes = 0;  // 0 unless that is kOk
 };
 
-// `history` is what matches may refer to; for zlib, the dictionary. Errors, in this order: of the head
+// `history` is what matches of raw DEFLATE may refer to, and the dictionary of a zlib stream that names one.
+// Others have none, as in zlib. Errors, in this order: of the head
 // (kTruncated, kUnknownFormat, kUnsupportedFeature, kHeaderChecksumMismatch; for zlib kDictionaryNeeded,
 // kDictionaryMismatch; for BGZF kTrailingGarbage); kOutputTooSmall, or kCorruptBlock if the DEFLATE data is
 // invalid, cut off, or does not end where the trailer begins; kContentSizeMismatch; kContentChecksumMismatch,

@@ -7,6 +7,7 @@
 
 #include "format/deflate/stream/deflate_stream_stages.cuh"
 #include "gpu/cuda/kernel_registry.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
 
 namespace hemstitch::cuda {
@@ -54,15 +55,20 @@ __global__ void __launch_bounds__(kThreads)
   d_further[i] = d_jumps[next];
 }
 
+// Each entry that is reached speaks for the one that it goes on to, and for no other: so there are no more repairs than entries, which is
+// what the list has room for, and one way lists none twice. Nobody speaks for the first one, whose symbols are never counted alone: it begins with a
+// block.
 __global__ void __launch_bounds__(kThreads) list_repairs(const DeflatePieceWork work) {
   const std::uint32_t i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= work.entry_count || work.d_reached[i] == 0) return;
   const DeflateEntryResult& result = work.d_results[i];
-  if (result.counted && work.d_claims[i] != kDeflateNoBit)
-    work.d_repairs[atomicAdd(&work.d_status->repairs, 1u)] = i;
-  if (!goes_on(result) || is_confirmed(work, result)) return;
-  work.d_forced[result.next] = result.end_bit;
-  work.d_repairs[atomicAdd(&work.d_status->repairs, 1u)] = result.next;
+  if (!goes_on(result)) return;
+  const std::uint32_t next = result.next;
+  const bool confirmed = is_confirmed(work, result);
+  if (!confirmed) work.d_forced[next] = result.end_bit;
+  const bool is_restored = !work.d_results[next].counted || work.d_claims[next] == kDeflateNoBit;
+  if (confirmed && is_restored) return;
+  work.d_repairs[atomicAdd(&work.d_status->repairs, 1u)] = next;
 }
 
 __global__ void __launch_bounds__(kThreads) begin_sums(const DeflatePieceWork work) {
@@ -99,6 +105,7 @@ __global__ void __launch_bounds__(kThreads)
   if (work.d_reached[i] == 0) return;
   const DeflateEntryResult& result = work.d_results[i];
   const DeflateChainSum before = work.d_offsets[i];
+  trace_mark(kTracePlaceChunk, before.chunks);
   DeflateChunk chunk;
   chunk.begin = before.symbols;
   chunk.member_begin = before.members != 0 ? static_cast<std::int64_t>(before.member_begin)
@@ -115,13 +122,14 @@ __global__ void __launch_bounds__(kThreads)
   if (is_bad) atomicMin(&work.d_status->first_bad, before.chunks);
 }
 
-// The last confirmed end: of the chunks up to the first one that is bad, which may have one inside, but of none from `first_bad` on.
+// The last confirmed end: of the chunks up to the first one that is bad, which may have one inside unless its symbols were counted alone,
+// but of none from `first_bad` on.
 __global__ void __launch_bounds__(kThreads) find_end(const DeflatePieceWork work, std::uint32_t first_bad) {
   const std::uint32_t i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= work.entry_count || work.d_reached[i] == 0) return;
   const DeflateEntryResult& result = work.d_results[i];
   const DeflateChainSum before = work.d_offsets[i];
-  if (before.chunks > work.d_status->first_bad || before.chunks >= first_bad ||
+  if (before.chunks > work.d_status->first_bad || before.chunks >= first_bad || result.counted ||
       result.sound_bit == kDeflateNoBit || before.symbols + result.sound_symbols > work.output_capacity)
     return;
   atomicMax(&work.d_status->end_chunk, before.chunks + 1);

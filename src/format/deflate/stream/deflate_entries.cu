@@ -16,6 +16,7 @@
 #include "format/deflate/stream/deflate_member.cuh"
 #include "format/deflate/stream/deflate_stream_stages.cuh"
 #include "gpu/cuda/kernel_registry.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
 
 namespace hemstitch::cuda {
@@ -463,6 +464,7 @@ __global__ void __launch_bounds__(64, kDeflateEntryResidency / 2)
   __shared__ EntryMemory sh_memory;
   const std::uint32_t index = d_listed == nullptr ? blockIdx.x : d_listed[blockIdx.x];
   const unsigned lane = threadIdx.x;
+  if (lane == 0) trace_mark(kTraceRestoreEntry, index);
   EntryWarp(work, sh_memory, index, round, lane).run();
 }
 

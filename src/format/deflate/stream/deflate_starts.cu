@@ -12,6 +12,7 @@
 #include "format/deflate/stream/deflate_start.hpp"
 #include "format/deflate/stream/deflate_stream_stages.cuh"
 #include "gpu/cuda/kernel_registry.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
 
 namespace hemstitch::cuda {
@@ -72,6 +73,7 @@ __global__ void __launch_bounds__(kFindThreads)
   const std::uint64_t stride = std::uint64_t{gridDim.x} * kFindThreads;
   for (std::uint64_t begin = first_word + std::uint64_t{blockIdx.x} * kFindThreads; begin < end_word;
        begin += stride * kFindWords) {
+    if (threadIdx.x == 0) trace_mark(kTraceFindStarts, static_cast<std::uint32_t>(begin));
     for (unsigned step = 0; step < kFindWords; ++step) {
       const std::uint64_t index = begin + step * stride + threadIdx.x;
       if (index >= end_word) break;
@@ -232,6 +234,7 @@ __global__ void __launch_bounds__(kCheckThreads, 5) check_start_candidates(const
   const DeflateStream& stream = work.stream;
   for (std::uint32_t i = blockIdx.x * kCheckThreads + threadIdx.x; i < count;
        i += gridDim.x * kCheckThreads) {
+    trace_mark(kTraceCheckStart, i);
     const std::uint64_t key = work.d_candidates[i];
     std::uint64_t bit = deflate_key_bit(key), flag = 0;
     const DeflateStartKind kind = deflate_key_kind(key);

@@ -4,6 +4,7 @@
 #include "format/deflate/stream/deflate_stream_stages.cuh"
 #include "gpu/cuda/cuda_error.hpp"
 #include "gpu/cuda/kernel_registry.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/scratch.hpp"
 
@@ -58,6 +59,7 @@ std::uint32_t at_most(std::uint64_t number, std::uint32_t most) {
 __global__ void __launch_bounds__(kCopyThreads)
     copy_few_bytes(const std::uint8_t* from, std::uint8_t* to, std::uint32_t bytes) {
   const std::uint32_t i = blockIdx.x * kCopyThreads + threadIdx.x;
+  if (threadIdx.x == 0) trace_mark(kTraceCopyFewBytes, i);
   if (i < bytes) to[i] = from[i];
 }
 
@@ -95,7 +97,7 @@ void check_limits(const DeflatePieceInput& piece, const DeflatePieceLimits& limi
     throw Error(Status::kInvalidOption, "deflate_stream: a piece above its bounds");
   if (limits.starts < 4 || limits.starts > 1u << 30 || limits.entries < 1 || limits.entries > 1u << 30 ||
       limits.pages < 1 || limits.pages > kMostPages || limits.spacing_bytes < kDeflateLeastSpacing ||
-      limits.spacing_bytes % 4 != 0 || limits.entry_bytes > kDeflateMostPieceBytes)
+      limits.spacing_bytes % 4 != 0 || limits.entry_bytes > kDeflateMostPieceBytes || limits.repairs < 1)
     throw Error(Status::kInvalidOption, "deflate_stream: limits that are none");
 }
 
@@ -195,8 +197,13 @@ std::optional<DeflatePieceResult> finish_deflate_piece_cuda(const DeflatePieceIn
     restore_deflate_entries(work, round, status.repairs, stream);
   }
   // A source that is before its stream's beginning, which only windows show, ends the piece before its chunk: then once more without
-  // that.
-  for (std::uint32_t first_bad = kDeflateNone;;) {
+  // that. Two passes are enough. The second one has the chunks before the first bad one, at the same places of the same members,
+  // and of their symbols all or, in the last chunk, those up to its last confirmed end. So each source that it looks at is one that the first
+  // pass has looked at, and on nothing else does it depend whether that is before its stream. None of them was: the chunk would have been
+  // the first bad one.
+  constexpr int kMostPasses = 2;
+  std::uint32_t first_bad = kDeflateNone;
+  for (int pass = 1;; ++pass) {
     chain_deflate_entries(work, first_bad, stream);
     status = read_status(work, piece.h_mailbox, stream);
     if (status.begins == 0) return std::nullopt;
@@ -206,6 +213,9 @@ std::optional<DeflatePieceResult> finish_deflate_piece_cuda(const DeflatePieceIn
     resolve_deflate_chunks(work, status.content_bytes, stream);
     status = read_status(work, piece.h_mailbox, stream);
     if (status.bad_source == kDeflateNone) break;
+    if (pass == kMostPasses)
+      throw Error(Status::kDeviceFault,
+                  "deflate_stream: a source is before its stream, but was not at first");
     first_bad = status.bad_source;
   }
 

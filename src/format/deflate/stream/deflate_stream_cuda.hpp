@@ -78,7 +78,7 @@ struct DeflatePieceLimits {
       0;  // compressed, between entries in the middle of a block; a multiple of 4, at least kDeflateLeastSpacing
   std::uint64_t entry_bytes = 0;   // compressed; the most for one warp
   std::uint32_t entry_blocks = 0;  // the most for one warp
-  std::uint32_t repairs = 0;       // the most rounds of repairs
+  std::uint32_t repairs = 0;       // the most rounds of repairs; at least 1
 };
 inline constexpr std::uint32_t kDeflateLeastSpacing = 2048;
 

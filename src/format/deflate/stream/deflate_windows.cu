@@ -7,6 +7,7 @@
 #include "format/deflate/frame/deflate_checksum_cuda.hpp"
 #include "format/deflate/stream/deflate_stream_stages.cuh"
 #include "gpu/cuda/kernel_registry.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/warp.cuh"
 
@@ -47,6 +48,7 @@ class ChunkTail {
 __global__ void __launch_bounds__(kMapThreads, 1)
     compose_maps(const DeflatePieceWork work, std::uint32_t per_group) {
   auto* sh_map = reinterpret_cast<std::uint16_t*>(sh_maps);
+  if (threadIdx.x == 0) trace_mark(kTraceMapGroup, blockIdx.x * per_group);
   for (unsigned i = threadIdx.x; i < kWindow; i += kMapThreads)
     sh_map[i] = static_cast<std::uint16_t>(kDeflateMarker | i);
   __syncthreads();
@@ -110,6 +112,7 @@ __device__ unsigned first_place(const DeflateChunk& chunk) {
 __global__ void __launch_bounds__(kMapThreads, 1)
     write_tails(const DeflatePieceWork work, const std::uint16_t* d_maps, std::uint32_t per_group) {
   const std::uint32_t begin = blockIdx.x * per_group, end = min(work.chunk_count, begin + per_group);
+  if (threadIdx.x == 0) trace_mark(kTraceMapGroup, begin);
   for (unsigned i = threadIdx.x; i < kWindow; i += kMapThreads) {
     std::uint32_t symbol = kDeflateMarker | i;
     if (blockIdx.x != 0) symbol = d_maps[std::size_t{blockIdx.x - 1} * kWindow + i];
@@ -174,6 +177,7 @@ __global__ void __launch_bounds__(kResolveThreads) resolve_pages(const DeflatePi
   const DeflateChunk& chunk = work.d_chunks[order];
   std::uint8_t* const d_output = work.d_output + chunk.begin + from;
   if (threadIdx.x == 0) {
+    trace_mark(kTraceResolvePage, page);
     work.d_spans[page] = reinterpret_cast<const std::byte*>(d_output);
     work.d_span_bytes[page] = symbols;
   }

@@ -16,6 +16,7 @@
 #include "format/lz4/block/lz4_emission.hpp"
 #include "format/lz4/compress/lz4_compress_cuda.hpp"
 #include "format/lz4/compress/lz4_one_pass_tuning.hpp"
+#include "gpu/cuda/instructions.cuh"
 
 namespace hemstitch::cuda {
 
@@ -29,17 +30,11 @@ __device__ __forceinline__ std::uint32_t lowest_bit(std::uint32_t bits) {
 __device__ __forceinline__ std::uint32_t bit_count(std::uint32_t bits) {
   return static_cast<std::uint32_t>(__popc(bits));
 }
-// All bits from bit `begin` on; none where that is 32 or more, for which C++ has no shift and the device has.
-__device__ __forceinline__ std::uint32_t bits_from(std::uint32_t begin) {
-  std::uint32_t bits;
-  asm("shl.b32 %0, -1, %1;" : "=r"(bits) : "r"(begin));
-  return bits;
-}
+// All bits from bit `begin` on; none where that is 32 or more.
+__device__ __forceinline__ std::uint32_t bits_from(std::uint32_t begin) { return moved_up(~0u, begin); }
 // The highest bit of byte `index` of a word, counted from its last; none from the fourth on.
 __device__ __forceinline__ std::uint32_t high_bit_of_byte(std::uint32_t index) {
-  std::uint32_t bit;
-  asm("shr.u32 %0, 0x80000000, %1;" : "=r"(bit) : "r"(index * 8));
-  return bit;
+  return moved_down(0x80000000u, index * 8);
 }
 // Of four bytes, by the bits that differ: how many of the first agree.
 __device__ __forceinline__ std::uint32_t agreeing_low_bytes(std::uint32_t difference) {

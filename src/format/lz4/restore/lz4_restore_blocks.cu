@@ -205,7 +205,7 @@ constexpr std::uint32_t kNothingWrong = 0xFFFFFFFF;
 
 __device__ inline WrongSequence find_wrong(SharedBytes bytes, const WarpMemory& sh, const Group& group,
                                            std::uint32_t own_first, std::uint32_t count, std::uint32_t reach,
-                                           std::uint32_t written, unsigned lane) {
+                                           std::uint32_t written) {
   WrongSequence wrong{kNothingWrong, 0};
 #pragma unroll
   for (unsigned i = 0; i < kLaneSequences; ++i) {
@@ -272,7 +272,7 @@ __device__ bool restore_window(WarpMemory& sh, Lz4Place& place, unsigned lane) {
     }
     WrongSequence wrong{kNothingWrong, group.bytes};
     if (__any_sync(kAllLanes, is_wrong))
-      wrong = find_wrong(bytes, sh, group, own_first, count, reach, place.written, lane);
+      wrong = find_wrong(bytes, sh, group, own_first, count, reach, place.written);
     group.bytes = wrong.begin;
     if (chunk.d_output != nullptr) write_group(group, sh, lane);
     place.written += group.bytes;

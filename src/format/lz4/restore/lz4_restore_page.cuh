@@ -29,6 +29,7 @@
 #include "format/lz4/block/lz4_walk.hpp"
 #include "format/lz4/restore/lz4_restore_sequence.cuh"
 #include "format/lz4/restore/lz4_restore_tuning.hpp"
+#include "gpu/cuda/instructions.cuh"
 
 namespace hemstitch::cuda {
 
@@ -164,23 +165,14 @@ struct Lz4PageExits {
   struct Column {
     std::uint32_t address;
     __device__ std::uint32_t get(std::uint32_t byte) const { return get_if(true, byte, 0); }
-    // Without a branch.
     __device__ std::uint32_t get_if(bool condition, std::uint32_t byte, std::uint32_t otherwise) const {
-      asm volatile("{ .reg .pred is_read; setp.ne.u32 is_read, %2, 0; @is_read ld.shared.u16 %0, [%1]; }"
-                   : "+r"(otherwise)
-                   : "r"(address + kRowBytes * byte), "r"(static_cast<std::uint32_t>(condition))
-                   : "memory");
-      return otherwise;
+      return load_shared_if<std::uint16_t>(condition, address + kRowBytes * byte, otherwise);
     }
     __device__ void set(std::uint32_t byte, std::uint32_t exit) const {
-      asm volatile("st.shared.u16 [%0], %1;" ::"r"(address + kRowBytes * byte),
-                   "h"(static_cast<std::uint16_t>(exit))
-                   : "memory");
+      store_shared<std::uint16_t>(address + kRowBytes * byte, exit);
     }
   };
-  __device__ Column column(unsigned segment) {
-    return {static_cast<std::uint32_t>(__cvta_generic_to_shared(&exits[0][segment]))};
-  }
+  __device__ Column column(unsigned segment) { return {shared_address(&exits[0][segment])}; }
 };
 
 __device__ inline Lz4LaneWalk walk_lz4_by_tables(const std::uint8_t* sh_bytes, std::uint32_t segment_bytes,

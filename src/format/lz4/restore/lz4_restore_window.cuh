@@ -9,6 +9,7 @@
 
 #include "format/lz4/block/lz4_segment.hpp"
 #include "format/lz4/restore/lz4_restore_sequence.cuh"
+#include "gpu/cuda/instructions.cuh"
 
 namespace hemstitch::cuda {
 
@@ -28,22 +29,12 @@ struct Lz4Stripe {
 struct SharedBytes {
   std::uint32_t address;
 
-  explicit __device__ SharedBytes(const void* sh_bytes)
-      : address(static_cast<std::uint32_t>(__cvta_generic_to_shared(sh_bytes))) {}
+  explicit __device__ SharedBytes(const void* sh_bytes) : address(shared_address(sh_bytes)) {}
   __device__ std::uint32_t operator()(std::uint32_t position) const {
-    std::uint32_t value;
-    asm volatile("ld.shared.u8 %0, [%1];" : "=r"(value) : "r"(address + position) : "memory");
-    return value;
+    return load_shared_byte(address + position);
   }
-  // 0 where the condition is not true; without a branch, which lanes would take one after the other.
   __device__ std::uint32_t get_if(bool condition, std::uint32_t position) const {
-    std::uint32_t value;
-    asm volatile(
-        "{ .reg .pred is_read; setp.ne.u32 is_read, %2, 0; mov.u32 %0, 0; @is_read ld.shared.u8 %0, [%1]; }"
-        : "=r"(value)
-        : "r"(address + position), "r"(static_cast<std::uint32_t>(condition))
-        : "memory");
-    return value;
+    return load_shared_byte_if(condition, address + position);
   }
 };
 
@@ -73,46 +64,17 @@ __device__ inline SharedBytes stage_bytes(const Lz4Chunk& chunk, std::uint32_t b
   return SharedBytes(reinterpret_cast<const std::uint8_t*>(sh_stage) + shift);
 }
 
-// A byte of the device's memory, which others of the warp may have written before; anything where the condition is not
-// true. Without a branch, so that several are on their way at once.
-__device__ inline std::uint32_t load_byte_if(bool condition, const std::uint8_t* d_byte) {
-  std::uint32_t value;
-  asm volatile("{ .reg .pred is_read; setp.ne.u32 is_read, %2, 0; @is_read ld.global.u8 %0, [%1]; }"
-               : "=r"(value)
-               : "l"(__cvta_generic_to_global(d_byte)), "r"(static_cast<std::uint32_t>(condition))
-               : "memory");
-  return value;
-}
-__device__ inline void store_byte(std::uint8_t* d_byte, std::uint32_t value) {
-  asm volatile("st.global.u8 [%0], %1;" ::"l"(__cvta_generic_to_global(d_byte)), "r"(value) : "memory");
-}
-
 // The table of a segment: a column of exits[kLz4SegmentBytes][kLz4SegmentsPerWindow].
 template <class Word>
 struct SegmentExits {
   std::uint32_t address;
 
-  explicit __device__ SegmentExits(const Word* sh_column)
-      : address(static_cast<std::uint32_t>(__cvta_generic_to_shared(sh_column))) {}
-  // Without a branch.
+  explicit __device__ SegmentExits(const Word* sh_column) : address(shared_address(sh_column)) {}
   __device__ std::uint32_t get_if(bool condition, std::uint32_t position, std::uint32_t otherwise) const {
-    if constexpr (sizeof(Word) == 2)
-      asm volatile("{ .reg .pred is_read; setp.ne.u32 is_read, %2, 0; @is_read ld.shared.u16 %0, [%1]; }"
-                   : "+r"(otherwise)
-                   : "r"(address + position * kRowBytes), "r"(static_cast<std::uint32_t>(condition))
-                   : "memory");
-    else
-      asm volatile("{ .reg .pred is_read; setp.ne.u32 is_read, %2, 0; @is_read ld.shared.u32 %0, [%1]; }"
-                   : "+r"(otherwise)
-                   : "r"(address + position * kRowBytes), "r"(static_cast<std::uint32_t>(condition))
-                   : "memory");
-    return otherwise;
+    return load_shared_if<Word>(condition, address + position * kRowBytes, otherwise);
   }
   __device__ void set(std::uint32_t position, std::uint32_t exit) const {
-    if constexpr (sizeof(Word) == 2)
-      asm volatile("st.shared.u16 [%0], %1;" ::"r"(address + position * kRowBytes), "r"(exit) : "memory");
-    else
-      asm volatile("st.shared.u32 [%0], %1;" ::"r"(address + position * kRowBytes), "r"(exit) : "memory");
+    store_shared<Word>(address + position * kRowBytes, exit);
   }
 
  private:

@@ -4,8 +4,8 @@
 
 #include <random>
 
+#include "deflate_kernels.hpp"
 #include "deflate_streams.hpp"
-#include "restored_by_kernels.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {
@@ -14,11 +14,11 @@ namespace {
 using namespace testing;
 using cuda::DeflateWay;
 
-void expect_by_reference(std::span<const KernelStream> streams, DeflateWay way, Against against) {
+void expect_by_reference(std::span<const KernelBlock> streams, DeflateWay way, Against against) {
   for (const bool sizes_alone : {false, true}) {
-    const auto restored = restored_by_kernels(streams, way, against, sizes_alone);
+    const auto restored = restored_by_deflate_kernels(streams, way, against, sizes_alone);
     for (std::size_t i = 0; i < streams.size(); ++i) {
-      const RestoredByKernel expected = restored_by_reference(streams[i]);
+      const RestoredByKernel expected = restored_by_deflate_reference(streams[i]);
       ASSERT_EQ(restored[i].status, expected.status) << i;
       ASSERT_EQ(restored[i].content.size(), expected.content.size()) << i;
       if (!sizes_alone) {
@@ -41,7 +41,7 @@ TEST(EmulatedDeflateRestore, StreamsOfEveryKind) {
       streams.push_back(zlib_stream(content, level, strategy, memory));
       sizes.push_back(content.size());
     }
-  std::vector<KernelStream> batch;
+  std::vector<KernelBlock> batch;
   for (std::size_t i = 0; i < streams.size(); ++i) batch.push_back({streams[i], {}, sizes[i]});
   expect_by_reference(batch, DeflateWay::kMany, Against::kUpperGuard);
   expect_by_reference(batch, DeflateWay::kMany, Against::kLowerGuard);
@@ -64,7 +64,7 @@ TEST(EmulatedDeflateRestore, DamagedStreamsBesideSoundOnes) {
     streams.push_back(std::move(stream));
   }
   const Bytes history = wordy_bytes(300);
-  std::vector<KernelStream> batch;
+  std::vector<KernelBlock> batch;
   for (std::size_t i = 0; i < streams.size(); ++i)
     batch.push_back({streams[i], std::span(history).first(i % 2 == 0 ? 0 : i % 300), rooms[i]});
   expect_by_reference(batch, DeflateWay::kMany, Against::kUpperGuard);
@@ -94,7 +94,7 @@ TEST(EmulatedDeflateRestore, ALongStreamAmongShortOnes) {
   const Bytes stored = zlib_stream(noise, 0), small = zlib_stream(text);
   Bytes damaged = stored;
   damaged[0] = std::byte{7};
-  const std::vector<KernelStream> batch{
+  const std::vector<KernelBlock> batch{
       {small, {}, text.size()}, {stored, {}, noise.size()}, {damaged, {}, noise.size()}, {small, {}, 299}};
   expect_by_reference(batch, DeflateWay::kMany, Against::kUpperGuard);
   expect_by_reference(batch, DeflateWay::kFew, Against::kUpperGuard);
