@@ -134,7 +134,9 @@ TEST_F_WITH_THREADS(SeveralEnginesTest, ManyThreadsShareThem) {
       for (int i = 0; i < 50; ++i) compress_one(engines);
     });
   for (std::thread& thread : threads) thread.join();
-  EXPECT_GE(seen_[0].calls + seen_[2].calls, 200u);
+  // Each batch was compressed once, and each thread may have given the failing one a batch before it was dropped.
+  EXPECT_EQ(seen_[0].calls + seen_[2].calls, 200u);
+  EXPECT_LE(seen_[1].calls, 2u + threads.size());
 }
 
 }  // namespace
