@@ -19,15 +19,15 @@
 namespace hemstitch::cli {
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+constexpr std::size_t kFilledPieceBytes = std::size_t{1} << 20;
 
 // Calls piece(at, bytes of it) for all pieces, with all threads.
 template <typename Piece>
 void for_pieces(std::span<const std::byte> bytes, unsigned threads, const Piece& piece) {
   run_on_threads(threads, [&] {
-    run_in_parallel((bytes.size() + kPieceBytes - 1) / kPieceBytes, 1, [&](std::size_t i) {
-      const std::size_t at = i * kPieceBytes;
-      piece(at, bytes.subspan(at, std::min(kPieceBytes, bytes.size() - at)));
+    run_in_parallel((bytes.size() + kFilledPieceBytes - 1) / kFilledPieceBytes, 1, [&](std::size_t i) {
+      const std::size_t at = i * kFilledPieceBytes;
+      piece(at, bytes.subspan(at, std::min(kFilledPieceBytes, bytes.size() - at)));
     });
   });
 }
