@@ -6,15 +6,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "batch/batch_timing.hpp"
+#include "cli/bench/file_floor.hpp"
+#include "cli/bench/nameless_file.hpp"
 #include "cli/files/files.hpp"
 #include "cli/messages.hpp"
 #include "core/options.hpp"
@@ -50,24 +50,6 @@ class MemorySink : public Sink {
  private:
   std::vector<std::byte> bytes_;
   std::size_t used_ = 0;
-};
-
-// A file without a name in the folder for temporary files, so that nothing remains however the tool ends.
-class NamelessFile {
- public:
-  NamelessFile() {
-    const char* folder = std::getenv("TMPDIR");
-    std::string path = fmt::format("{}/hemstitch-bench-XXXXXX", folder != nullptr ? folder : "/tmp");
-    descriptor_ = Descriptor(mkstemp(path.data()));
-    if (descriptor_.number() < 0) throw tool_error_from_errno(path);
-    unlink(path.c_str());
-  }
-  int descriptor() const { return descriptor_.number(); }
-  // A path to open the file again, from its beginning.
-  std::string path() const { return fmt::format("/proc/self/fd/{}", descriptor()); }
-
- private:
-  Descriptor descriptor_;
 };
 
 double cpu_seconds_now() {
@@ -136,36 +118,15 @@ Figures measure_memory(std::span<const std::byte> data, const CompressOptions& c
   return figures;
 }
 
-// How long the run's number of threads takes to fill a new file from memory: nothing that writes a file can
-// be faster.
-double floor_seconds(std::span<const std::byte> bytes, unsigned threads) {
-  constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
-  return time_of([&] {
-           const NamelessFile file;
-           run_on_threads(threads, [&] {
-             run_in_parallel((bytes.size() + kPieceBytes - 1) / kPieceBytes, 1, [&](std::size_t i) {
-               const std::size_t end = std::min(bytes.size(), (i + 1) * kPieceBytes);
-               for (std::size_t at = i * kPieceBytes; at < end;) {
-                 const ssize_t count =
-                     pwrite(file.descriptor(), bytes.data() + at, end - at, static_cast<off_t>(at));
-                 if (count < 0 && errno != EINTR) throw tool_error_from_errno("writing a temporary file");
-                 if (count > 0) at += static_cast<std::size_t>(count);
-               }
-             });
-           });
-         })
-      .seconds;
-}
-
-// Uses the sources and sinks of the commands, apart from the names of the files. It makes no holes, like the
-// floor.
+// Uses the sources and sinks of the commands, apart from the names of the files, which are this process's alone. It makes
+// no holes, like the floor.
 Figures measure_files(std::span<const std::byte> data, const CompressOptions& compress,
                       const RestoreOptions& restore, double seconds) {
   const NamelessFile original;
   FileSink::into(original.descriptor())->write(data);
-  const auto compress_into = [&](int descriptor) {
+  const auto compress_into = [&](FileSink& sink) {
     FileSource source(original.path());
-    return compress_stream(source, *FileSink::into(descriptor), compress).output_bytes;
+    return compress_stream(source, sink, compress).output_bytes;
   };
   const Descriptor null(open("/dev/null", O_WRONLY | O_CLOEXEC));
   const unsigned threads = resolve_threads(compress.threads);
@@ -176,18 +137,18 @@ Figures measure_files(std::span<const std::byte> data, const CompressOptions& co
     std::optional<NamelessFile> compressed, restored;
     const Timed compressing = time_of([&] {
       compressed.emplace();
-      figures.compressed_bytes = compress_into(compressed->descriptor());
+      figures.compressed_bytes = compress_into(*FileSink::into_own(compressed->descriptor()));
     });
     const Timed restoring = time_of([&] {
       restored.emplace();
       FileSource source(compressed->path());
-      restore_stream(source, *FileSink::into(restored->descriptor()), restore);
+      restore_stream(source, *FileSink::into_own(restored->descriptor()), restore);
     });
     require_equal(*restored, data, compress.level);
     restored.reset();
     keep_fastest(figures.compress, compressing);
     keep_fastest(figures.restore, restoring);
-    keep_fastest(files.compress_to_null, time_of([&] { compress_into(null.number()); }));
+    keep_fastest(files.compress_to_null, time_of([&] { compress_into(*FileSink::into(null.number())); }));
     keep_fastest(files.test, time_of([&] {
                    FileSource source(compressed->path());
                    NullSink nowhere;
@@ -225,8 +186,8 @@ FileRates measure_file_rates(std::span<const std::byte> data) {
     return static_cast<double>(data.size()) / time_of(work).seconds / 1e9;
   };
   FileRates rates;
-  rates.write_gbps = gbps([&] { FileSink::into(file.descriptor())->write(data); });
   run_on_threads(resolve_threads(0), [&] {
+    rates.write_gbps = gbps([&] { FileSink::into_own(file.descriptor())->write_in_parallel(data); });
     rates.read_gbps = gbps([&] { FileSource(file.path()).read_in_parallel(copy); });
     rates.copy_gbps = gbps([&] { copy_in_parallel(copy.data(), data.data(), data.size()); });
   });

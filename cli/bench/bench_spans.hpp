@@ -36,8 +36,8 @@ struct Timed {
 struct FileFigures {
   Timed compress_to_null;  // to /dev/null
   Timed test;              // as -t
-  double compress_floor_seconds =
-      std::numeric_limits<double>::infinity();  // as many threads fill a new file with the same bytes
+  double compress_floor_seconds = std::numeric_limits<
+      double>::infinity();  // as many threads fill a new file with the same bytes (file_floor.hpp)
   double restore_floor_seconds = std::numeric_limits<double>::infinity();
 };
 

@@ -181,6 +181,12 @@ std::unique_ptr<FileSink> FileSink::into(int descriptor) {
   return sink;
 }
 
+std::unique_ptr<FileSink> FileSink::into_own(int descriptor) {
+  std::unique_ptr<FileSink> sink = into(descriptor);
+  sink->is_own_ = true;
+  return sink;
+}
+
 std::unique_ptr<FileSink> FileSink::create(const Target& target, const FileSource& source) {
   std::unique_ptr<FileSink> sink(new FileSink);
   sink->target_ = target;
@@ -353,7 +359,7 @@ bool FileSink::replace_beginning(std::span<const std::byte> bytes) {
 // Writes to mapped memory with all threads of the caller's arena, if the file can be mapped. Only a file that
 // nobody else may open: whoever cuts a mapped file ends the processes that write to it.
 void FileSink::write_mapped(std::span<const std::byte> bytes) {
-  const bool is_ours = !temporary_name_.empty();
+  const bool is_ours = is_own_ || !temporary_name_.empty();
   const off_t begin =
       is_ours && bytes.size() >= kMappedFromBytes ? lseek(descriptor_.number(), 0, SEEK_CUR) : -1;
   if (begin < 0) return write_all(bytes);

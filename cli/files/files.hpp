@@ -87,6 +87,8 @@ class FileSink : public Sink {
   static std::unique_ptr<FileSink> standard_output() { return into(STDOUT_FILENO); }
   // An open descriptor, which is neither named nor removed. Throws ToolError.
   static std::unique_ptr<FileSink> into(int descriptor);
+  // The same for a file that no other process can open, so that it may be written through a mapping.
+  static std::unique_ptr<FileSink> into_own(int descriptor);
 
   struct Target {
     FileName file;
@@ -131,6 +133,7 @@ class FileSink : public Sink {
   OpenFolder folder_;           // of the target, until that is complete
   std::string temporary_name_;  // empty if the target is written directly
   bool unnamed_ = false;
+  bool is_own_ = false;  // no other process can open the file
   Descriptor descriptor_;
   std::uint64_t position_ = 0;    // of the next byte of content
   std::uint64_t hole_bytes_ = 0;  // zeros before `position_` that are not written yet

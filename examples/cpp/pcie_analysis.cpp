@@ -29,7 +29,7 @@ int main(int count, char** words) {
   std::printf("%u cores, %u multiprocessors, %.0f GB/s\n\n%10s %12s %12s %8s %22s\n", cores, multiprocessors,
               bus_gbps, "pages", "cpu ms", "cuda ms", "takes", "rule of 5 transfers");
   for (const std::uint64_t pages : {100, 500, 1000, 2000, 5000, 10000, 100000, 1000000}) {
-    const Workload work{.format = Format::kLz4, .level = 1, .content_bytes = pages * 4096};
+    const Workload work{.format = Format::kLz4, .level = 1, .content_bytes = pages * 4096, .pages = true};
     const BackendChoice choice = select_backend(candidates, host, work);
     const double kernel_gbps = candidates[1].figures->compress[0];
     const TransferRule rule = transfer_rule(pages * 4096, kernel_gbps, bus_gbps);

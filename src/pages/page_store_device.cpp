@@ -53,7 +53,7 @@ void for_pieces(const PageStore::Impl& impl, std::size_t count, const Body& body
 // Whether a device is to work on pages that are in its own memory.
 bool device_works(const PageStore::Impl& impl, std::size_t count) {
   const std::string& backend = impl.options.batch.backend;
-  return backend == "cuda" || (backend == "auto" && count >= kLeastDevicePages);
+  return backend == "cuda" || (backend == "auto" && count >= kLeastPagesInDeviceMemory);
 }
 
 // False if the device failed, and the processor has to do the work.

@@ -170,6 +170,11 @@ check_example "$work/cpp/compress_file_static"
   fail "search_files: $(cat "$work/output")"
 grep -q "^'copyright' stands at $(grep -o copyright "$work/sample" | wc -l) places of 1 files" "$work/output" ||
   fail "search_files: $(cat "$work/output")"
+# 100 pages are worth a device that has started, unless its bus is slow.
+"$work/cpp/pcie_analysis" > "$work/output" || fail "pcie_analysis: $(cat "$work/output")"
+grep -q '^ *100 .* cuda ' "$work/output" || fail "pcie_analysis: $(cat "$work/output")"
+"$work/cpp/pcie_analysis" 16 132 1 > "$work/output" || fail "pcie_analysis: $(cat "$work/output")"
+[[ $(grep -c ' cpu  ' "$work/output") -eq 8 ]] || fail "pcie_analysis: $(cat "$work/output")"
 if ldd "$work/cpp/compress_file_static" | grep -q libhemstitch; then fail "the static example uses the shared library"; fi
 
 if [[ -n $cuda_toolkit ]]; then

@@ -113,11 +113,19 @@ stop
 threads=1
 echo "a client that is killed in its work, and 32 at once"
 serve size=64M
-nbdcopy --connections=4 data "$uri" &
+# It would write for a minute, and is killed once the disk has data of its.
+fio --name=client --ioengine=nbd --uri="$uri" --rw=randwrite --bsrange=512-64k --iodepth=8 --size=60M --thread --time_based --runtime=60 > fio.out 2>&1 &
 client=$!
-sleep 0.05
-kill -9 "$client" 2> /dev/null || true
-wait "$client" 2> /dev/null || true
+for _ in $(seq 200); do
+  nbdinfo --map "$uri" > map
+  if grep -q '0  *data' map; then break; fi
+  sleep 0.05
+done
+grep -q '0  *data' map || fail "the client wrote nothing: $(cat fio.out)"
+kill -9 "$client"
+status=0
+wait "$client" 2> /dev/null || status=$?
+[[ $status -eq 137 ]] || fail "the client ended with $status before it was killed: $(cat fio.out)"
 clients=()
 for i in $(seq 32); do
   nbdcopy --connections=1 "$uri" "back.$i" &
@@ -139,6 +147,21 @@ nbdcopy much "$uri" 2> copy.err || status=$?
 [[ $status -ne 0 ]] || fail "64 MB of noise fit 8"
 grep -qi 'no space' copy.err || fail "not told as no space: $(cat copy.err)"
 nbdcopy "$uri" back || fail "a full disk cannot be read"
+# A page has what was there before it was full, or what it still took of the other copy, and no mixture of them.
+python3 - << 'PYTHON' || fail "a full disk has other bytes"
+size = 4096
+noise, much, back = (open(name, "rb").read() for name in ("noise", "much", "back"))
+old = taken = 0
+for at in range(0, len(back), size):
+    page = back[at:at + size]
+    if page == much[at:at + size]:
+        taken += 1
+    elif page == (noise[at:at + size] if at < len(noise) else bytes(size)):
+        old += 1
+    else:
+        raise SystemExit(f"page {at // size} is neither")
+assert old > 0 and taken > 0 and old + taken == len(much) // size, (old, taken)
+PYTHON
 stop
 threads=16
 

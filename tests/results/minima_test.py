@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -363,8 +364,12 @@ class Check(unittest.TestCase):
         (self.root / "tools").mkdir()
         for path in (ROOT / "tools" / "results", *(ROOT / "tools").glob("*.py")):
             shutil.copy(path, self.root / "tools")
+        # Sources are links, and what tools/results writes among them is a copy.
         for name in code_hash.TOPS:
-            (self.root / name).symlink_to(ROOT / name)
+            shutil.copytree(ROOT / name, self.root / name, copy_function=os.symlink, ignore=shutil.ignore_patterns("__pycache__"))
+        for name in code_hash.MADE:
+            (self.root / name).unlink()
+            shutil.copy(ROOT / name, self.root / name)
         # The copy has the history of ours.
         found = subprocess.run(["git", "rev-parse", "--absolute-git-dir"], cwd=ROOT, capture_output=True, text=True, check=False)
         self.environment = {**os.environ, "GIT_DIR": found.stdout.strip(), "GIT_WORK_TREE": folder.name} if found.returncode == 0 else None
@@ -401,10 +406,9 @@ class Check(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_a_row_of_other_code_is_refused(self):
-        (self.root / "src").unlink()
-        shutil.copytree(ROOT / "src", self.root / "src")
         kernel = "src/match/hash_chain/hash_chain.cu"
         source = (self.root / kernel).read_text()
+        (self.root / kernel).unlink()
         (self.root / kernel).write_text(f"// another comment\n\n{source}")
         self.assertEqual(self.check().stderr, "")
         (self.root / kernel).write_text(f"{source}\nstatic int planted = 0;\n")
@@ -498,6 +502,23 @@ class Check(unittest.TestCase):
         done = self.check()
         self.assertEqual(done.returncode, 1)
         self.assertIn("README.md is not what the recorded runs give", done.stderr)
+
+    def test_other_figures_of_the_choice_are_refused(self):
+        self.replace("src/engine/choice/choice_recorded.hpp", "kOverlap = 0.6;", "kOverlap = 0.7;")
+        self.refused("src/engine/choice/choice_recorded.hpp is not what the recorded runs give")
+        self.assertEqual(self.run_results().returncode, 0)
+        self.assertEqual(self.check().stderr, "")
+
+    def test_the_choice_is_by_the_newest_run(self):
+        def slow_down(run):
+            for row in run["rows"]:
+                if row["what"] == "page batch: restore":
+                    row["microseconds"] *= 2
+        self.change("-device-pages", slow_down)
+        text = (self.root / "src/engine/choice/choice_recorded.hpp").read_text()
+        ours = (ROOT / "src/engine/choice/choice_recorded.hpp").read_text()
+        rates = [float(re.search(r"kCpuPagesRestore = ([0-9.]+);", one).group(1)) for one in (ours, text)]
+        self.assertAlmostEqual(rates[0], 2 * rates[1], delta=0.01)
 
     def test_a_table_of_the_page_on_speed_is_held_too(self):
         page = self.root / "docs" / "performance.md"

@@ -303,18 +303,32 @@ TEST(Evaluation, ReproducesTheKnownCostsOfAlice) {
   EXPECT_NEAR(cost("brute_force:window_size=33792"), 0.476, 0.005);
 }
 
-// The criteria of founding document 000 (docs/founding.md), met by the finders that were made for them.
-TEST(Evaluation, MeetsDocument000OnAlice) {
+// The criteria of founding document 000 (docs/founding.md): a cost within 5 % of the optimum of its window of 4K, at 40
+// probes a byte. The finders that were made for them meet them. Its own design does not, by far.
+// `farther`: what the finder that sees 64K may cost at most, as a part of that optimum.
+void expect_criteria_of_document_000(const std::vector<std::byte>& text, double farther) {
+  const double best = optimum(text, 4096, {}).figures.cost;
+  const auto probes_a_byte = [&](const Evaluation& evaluation) {
+    return static_cast<double>(evaluation.counters->probes + evaluation.counters->lookups) /
+           static_cast<double>(text.size());
+  };
+  const Evaluation index = evaluate(text, choose_finder("window_index"));
+  EXPECT_LE(index.figures.cost, 1.01 * best);
+  EXPECT_LE(probes_a_byte(index), 40.0);
+  EXPECT_LE(evaluate(text, choose_finder("hash_chain:depth=8")).figures.cost, farther * best);
+  const Evaluation own = evaluate(text, choose_finder("coop_stitch:4k"));
+  EXPECT_GT(own.figures.cost, 1.05 * best);
+  EXPECT_GT(probes_a_byte(own), 40.0);
+}
+
+TEST(Evaluation, DocumentsCriteriaOnAMadeText) {
+  expect_criteria_of_document_000(testing::wordy_bytes(std::size_t{64} << 10), 0.9);
+}
+
+TEST(Evaluation, DocumentsCriteriaOnAlice) {
   const auto folder = testing::corpora();
   if (!folder) GTEST_SKIP() << "HEMSTITCH_CORPORA is not set";
-  const std::vector<std::byte> alice = testing::read_file(*folder / "canterbury" / "alice29.txt");
-  const Evaluation index = evaluate(alice, choose_finder("window_index"));
-  const double best = optimum(alice, 4096, {}).figures.cost;
-  EXPECT_LE(index.figures.cost, 1.01 * best);
-  EXPECT_LE(static_cast<double>(index.counters->probes + index.counters->lookups) /
-                static_cast<double>(alice.size()),
-            40.0);
-  EXPECT_LE(evaluate(alice, choose_finder("hash_chain:depth=8")).figures.cost, 0.8 * best);
+  expect_criteria_of_document_000(testing::read_file(*folder / "canterbury" / "alice29.txt"), 0.8);
 }
 
 }  // namespace

@@ -142,7 +142,9 @@ TEST_F_WITH_THREADS(SeveralEnginesTest, ManyThreadsShareThem) {
   EXPECT_GE(seen_[1].calls, 1u);
   seen_[0].waits = seen_[2].waits = false;
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(seen_[0].calls + seen_[2].calls, 200u);  // none is done twice
+  // Each batch was compressed once, and each thread may have given the failing one a batch before it was dropped.
+  EXPECT_EQ(seen_[0].calls + seen_[2].calls, 200u);
+  EXPECT_LE(seen_[1].calls, 2u + threads.size());
 }
 
 }  // namespace

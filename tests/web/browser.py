@@ -169,6 +169,16 @@ class Page:
                 raise TimeoutError(f"not so after {timeout} s: {condition}")
             time.sleep(0.05)
 
+    def downloaded(self, link, folder, suffix):
+        """What a click on a link of the page leaves in the folder of downloads, which Browser.setDownloadBehavior named."""
+        self.evaluate(f"document.getElementById('{link}').click(); return 1")
+        end = time.monotonic() + 20
+        while not (files := [path for path in folder.iterdir() if path.suffix == suffix]):
+            if time.monotonic() > end:
+                raise TimeoutError(f"no download: {list(folder.iterdir())}")
+            time.sleep(0.05)
+        return files[0].read_bytes()
+
     def choose_files(self, selector, *paths):
         root = self.call("DOM.getDocument")["root"]["nodeId"]
         node = self.call("DOM.querySelector", {"nodeId": root, "selector": selector})["nodeId"]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The browser's module in headless Firefox, whose WGSL compiler is another one: on Mesa's software driver its frames equal the tool's, and
-without WebGPU it says so in words.
+"""The browser's module in headless Firefox, whose WGSL compiler is another one: on Mesa's software driver its frames equal the tool's and its
+matches the twins', and without WebGPU it says so in words.
 
-  firefox_test.py WEB HEMSTITCH    WEB is the folder of hemstitch.js
+  firefox_test.py WEB HEMSTITCH PRINT_MATCHES    WEB is the folder of hemstitch.js
 
 Exit 77: skipped, there is no firefox-esr, or it finds no adapter here; that the module then says so is tested all the same.
 """
@@ -24,6 +24,8 @@ QUIET = {"browser.shell.checkDefaultBrowser": False, "datareporting.policy.dataS
          "browser.aboutwelcome.enabled": False, "app.update.enabled": False, "network.captive-portal-service.enabled": False,
          "network.connectivity-service.enabled": False, "extensions.getAddons.cache.enabled": False}
 
+MATCHED_BYTES = 9000
+
 PAGE = """<!doctype html><meta charset="utf-8"><title>test</title><link rel="icon" href="data:,">
 <script type="module">
   import * as h from './hemstitch.js';
@@ -41,8 +43,9 @@ PAGE = """<!doctype html><meta charset="utf-8"><title>test</title><link rel="ico
       report[bgzf ? 'bgzf' : 'gzip'] = base64(member);
       report[bgzf ? 'restored bgzf' : 'restored gzip'] = base64(await h.decompressGzip(member));
     }
-    const matcher = new h.LZSSMatcher(await h.requestDevice());
-    report.matches = (await matcher.findMatches(input.subarray(0, 9000))).length;
+    const matcher = new h.LZSSMatcher(await h.requestDevice(), {finder: 'hash_chain', parse: 'optimal'});
+    const words = await matcher.findMatchWords(input.subarray(0, MATCHED_BYTES));
+    report.matches = base64(new Uint8Array(words.buffer, words.byteOffset, words.byteLength));
     matcher.destroy();
   } catch (error) {
     report.failure = {message: error.message, status: error.status};
@@ -75,11 +78,11 @@ def main():
     if not shutil.which("firefox-esr"):
         print("skipped: there is no firefox-esr")
         sys.exit(77)
-    web, hemstitch = sys.argv[1:]
+    web, hemstitch, print_matches = sys.argv[1:]
     checks = Checks()
     site = Site(web)
     content = site.data["input"] = prose(100_000, seed=21)
-    site.data["firefox.html"] = PAGE.replace("./hemstitch.js", "/hemstitch.js").encode()
+    site.data["firefox.html"] = PAGE.replace("./hemstitch.js", "/hemstitch.js").replace("MATCHED_BYTES", str(MATCHED_BYTES)).encode()
     plain = report_of(site, {name: False for name in WEBGPU})
     failure = plain.get("failure") or {}
     checks.true("without WebGPU it says so", failure.get("status") == 500 and "use a browser that has it" in failure.get("message", ""), plain)
@@ -107,7 +110,12 @@ def main():
         checks.equal(kind, from_base64(found.get(kind, "")), of_tool("--format", kind, "-6"))
     for what in ("1", "3", "12", "gzip", "bgzf"):
         checks.equal(f"restored {what}", from_base64(found.get(f"restored {what}", "")), content)
-    checks.true("matches", found.get("matches", 0) > 100, found.get("matches"))
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "input")
+        file.write_bytes(content[:MATCHED_BYTES])
+        matches = subprocess.run([print_matches, "hash_chain", "optimal", str(1 << 20), file], check=True, capture_output=True).stdout
+    checks.true("the twin finds matches", len(matches) > 100)
+    checks.equal("matches", from_base64(found.get("matches", "")), matches)
     checks.end()
 
 

@@ -1,5 +1,6 @@
 """Search against grep, matches against the definition."""
 
+import gc
 import os
 import pathlib
 import subprocess
@@ -119,6 +120,11 @@ def test_evaluate(text):
 
 
 def test_kept_arrays_outlive_their_matcher(text):
-    candidates = hemstitch.Matcher().candidates(text[:5000])
-    copy = candidates.tolist()
-    assert candidates.tolist() == copy
+    matcher = hemstitch.Matcher()
+    candidates = matcher.candidates(text[:5000])
+    before = candidates.tolist()
+    del matcher
+    gc.collect()
+    others = [hemstitch.Matcher().candidates(text[5000:10000]) for _ in range(3)]  # which may get its memory
+    assert candidates.tolist() == before
+    assert others[0].tolist() != before

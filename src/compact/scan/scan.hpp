@@ -7,8 +7,8 @@
 // since batches are. Integer addition is associative, so the result does not depend on how the work is
 // divided.
 //
-// On the CPU it makes two passes over parts, with oneTBB; on CUDA it is CUB's scan in one pass
-// (scan_cuda.hpp). (Founding document 002 (docs/founding.md) asks for a scan in log2(count) launches. Its
+// On the CPU it is a loop, or with enough cores two passes over parts, with oneTBB; on CUDA it is CUB's scan
+// in one pass (scan_cuda.hpp). (Founding document 002 (docs/founding.md) asks for a scan in log2(count) launches. Its
 // kernel is correct only for powers of two, and 32-bit totals end at 4 GiB.)
 #pragma once
 

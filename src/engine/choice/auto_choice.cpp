@@ -37,10 +37,10 @@ unsigned cores_of(const Workload& work) {
 
 HostFigures host_figures(const KeptFigures* kept, unsigned cores) {
   if (kept == nullptr) return default_host_figures(cores);
-  const double part = double(cores) / kept->cores;
+  const double part = std::pow(double(cores) / kept->cores, kCoresExponent);
   HostFigures host = kept->host;
-  host.read_gbps *= std::pow(part, kReadExponent);
-  host.copy_gbps *= std::pow(part, kCopyExponent);
+  host.read_gbps *= part;
+  host.copy_gbps *= part;
   return host;
 }
 

@@ -53,6 +53,17 @@ BackendFigures scaled(BackendFigures figures, double compress, double restore) {
 
 double share(double have, double measured) { return have > 0 ? have / measured : 1; }
 
+// The seconds of a kernel's rate, as a call of PageBatch takes them; a device's call is part of its start.
+double pages_seconds(const BackendFacts& facts, double seconds, bool compressing) {
+  const bool on_processor = facts.kind == BackendKind::kProcessor;
+  const PageFigures& pages = on_processor ? kCpuPages : kDevicePages;
+  seconds /= compressing ? pages.compress : pages.restore;
+  if (!on_processor) return seconds;
+  const double cores = facts.units > 0 ? facts.units : kCpuCores;
+  return std::min(seconds * std::pow(cores, kCoresExponent),
+                  seconds + (compressing ? pages.compress_call : pages.restore_call));
+}
+
 std::string seconds_text(double seconds) { return fmt::format("{:.2g} s", seconds); }
 
 }  // namespace
@@ -61,7 +72,6 @@ std::optional<BackendFigures> default_figures(const BackendFacts& facts, Format 
   FigureTable table = format == Format::kLz4 ? kLz4Figures : kDeflateFigures;
   if (format == Format::kGzip || format == Format::kZlib || format == Format::kDeflate) {
     table.cpu.restore = kStreamCpuRestore;
-    table.reference.restore = kStreamReferenceRestore;
     table.cuda.restore = kStreamCudaRestore;
   }
   if (facts.backend == "cpu" || facts.backend == "reference") {
@@ -78,12 +88,12 @@ std::optional<BackendFigures> default_figures(const BackendFacts& facts, Format 
 }
 
 HostFigures default_host_figures(unsigned cores) {
-  const double part = share(cores, kCpuCores);
-  return {.read_gbps = kReadGbps * std::pow(part, kReadExponent),
+  const double factor = std::pow(share(cores, kCpuCores), kCoresExponent);
+  return {.read_gbps = kReadGbps * factor,
           .write_gbps = kWriteGbps,
-          .copy_gbps = kCopyGbps * std::pow(part, kCopyExponent),
-          .to_device_gbps = kToDeviceGbps,
-          .from_device_gbps = kFromDeviceGbps};
+          .copy_gbps = kCopyGbps * factor,
+          .to_device_gbps = kUnpinnedGbps,
+          .from_device_gbps = kUnpinnedGbps};
 }
 
 std::string_view StageSeconds::longest() const {
@@ -106,10 +116,7 @@ std::optional<StageSeconds> predict(const BackendFacts& facts, const BackendFigu
   if (work.to == DataPlace::kFile) seconds.write = out / host.write_gbps;
   seconds.kernel = sizes->content / (compressing ? compress_gbps(figures, work.level) : figures.restore);
   const bool on_processor = facts.kind == BackendKind::kProcessor;
-  if (work.pages) {
-    const PageFactors& factors = on_processor ? kCpuPages : kDevicePages;
-    seconds.kernel /= compressing ? factors.compress : factors.restore;
-  }
+  if (work.pages) seconds.kernel = pages_seconds(facts, seconds.kernel, compressing);
   if (on_processor) {
     // Only data in device memory has to be transferred.
     if (work.from == DataPlace::kDevice) seconds.download = in / host.from_device_gbps;
@@ -117,15 +124,16 @@ std::optional<StageSeconds> predict(const BackendFacts& facts, const BackendFigu
   } else if (figures.bus_gbps > 0) {
     if (work.from != DataPlace::kDevice) seconds.upload = in / figures.bus_gbps;
     if (work.to != DataPlace::kDevice) seconds.download = out / figures.bus_gbps;
-    // Memory that is not pinned is copied through pinned memory.
-    if (work.from == DataPlace::kMemory) seconds.read = in / host.copy_gbps;
-    if (work.to == DataPlace::kMemory) seconds.write = out / host.copy_gbps;
+    // Memory that is not pinned is copied through pinned memory. The rates of pages contain that.
+    if (work.from == DataPlace::kMemory && !work.pages) seconds.read = in / host.copy_gbps;
+    if (work.to == DataPlace::kMemory && !work.pages) seconds.write = out / host.copy_gbps;
   }
   // A batch of pages is a call in a running process, so the processor starts nothing.
   if (!facts.is_started && !(work.pages && on_processor))
     seconds.start =
         figures.start_seconds + figures.pin_seconds * std::min(in + out, figures.pinned_bytes / kGiga);
-  if (work.pages && !on_processor) seconds.start += kDevicePagesSeconds;
+  if (work.pages && !on_processor)
+    seconds.start += compressing ? kDevicePages.compress_call : kDevicePages.restore_call;
 
   const double stages[] = {seconds.read, seconds.upload, seconds.kernel, seconds.download, seconds.write};
   double sum = 0;
