@@ -184,19 +184,19 @@ TEST(LzssMatcher, MatchesAndLiteralsRestoreTheInput) {
 struct Stopped : std::exception {};
 
 TEST_WITH_THREADS(LzssMatcher, CallersCancelBetweenPieces) {
-  const std::vector<std::byte> data = testing::copied_bytes(160'000, 5);
+  const std::vector<std::byte> data = testing::copied_bytes(100'000, 5);
   const MatchBlock whole{data, 0};
   std::vector<MatchBlock> blocks;
-  for (std::size_t begin = 0; begin < data.size(); begin += 8'000)
-    blocks.push_back({std::span(data).subspan(begin, 8'000), 0});
+  for (std::size_t begin = 0; begin < data.size(); begin += 5'000)
+    blocks.push_back({std::span(data).subspan(begin, 5'000), 0});
   for (const Finder finder :
        {Finder::kBruteForce, Finder::kLazyScan, Finder::kCoopStitch, Finder::kWindowIndex, Finder::kHashChain,
         Finder::kHashStep, Finder::kHashPairs}) {
     const std::string name(finder_names()[static_cast<std::size_t>(finder)]);
     std::atomic<int> pieces = 0;
     int most_pieces = INT_MAX;
-    const LzssMatcher matcher({.window_size = 64, .stride = 1}, finder, Parse::kOptimal, "reference", {},
-                              [&] {
+    const LzssMatcher matcher({.window_size = 32, .stride = 1, .near_range = 0}, finder, Parse::kOptimal,
+                              "reference", {}, [&] {
                                 if (++pieces > most_pieces) throw Stopped();
                               });
     // Returns how many pieces there are.
@@ -214,7 +214,7 @@ TEST_WITH_THREADS(LzssMatcher, CallersCancelBetweenPieces) {
     expect_stops([&] { matcher.find_matches(blocks); });
     if (finder == Finder::kHashPairs) continue;  // its blocks are short
     const int pieces_of_finding = expect_stops([&] { matcher.find_candidates(data); });
-    EXPECT_GT(expect_stops([&] { matcher.find_matches({&whole, 1}); }), pieces_of_finding + 9) << name;
+    EXPECT_GT(expect_stops([&] { matcher.find_matches({&whole, 1}); }), pieces_of_finding + 5) << name;
   }
 }
 
