@@ -1,6 +1,7 @@
 // Texts and patterns that a search on a device must get right, each with what the CPU finds in it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <string>

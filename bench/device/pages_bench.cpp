@@ -16,7 +16,9 @@
 #include <cuda_runtime.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <thread>
 
 #include "device_array.hpp"
 #include "pages.hpp"

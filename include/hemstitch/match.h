@@ -47,6 +47,9 @@ typedef struct hemstitch_matcher_options {
    * "reference". */
   const char* backend;
   const char* device; /* as hemstitch_compress_options::device */
+  /* For every call but hemstitch_matcher_submit(); NULL: none. On a device a piece is a batch of blocks. */
+  hemstitch_check between_pieces;
+  void* between_pieces_context; /* passed to `between_pieces` */
 } hemstitch_matcher_options;
 
 /* `length` bytes at `position` of a block that also occur `offset` bytes earlier. */

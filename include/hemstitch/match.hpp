@@ -167,12 +167,13 @@ class HEMSTITCH_API LzssMatcher {
   // `backend` is where search and parse run. "reference" defines every result. "cuda" (all finders except
   // kHashPairs) and "webgpu" (all except kBruteForce and kHashPairs; for Parse::kOptimal a literal_cost up to
   // 25) give the same results on `device`, which is as CompressOptions::device. `parse` chooses the matches;
-  // the constructor without it uses Parse::kOptimal. Throws kInvalidOption, kUnknownBackend and
-  // kDeviceUnavailable.
+  // the constructor without it uses Parse::kOptimal. `between_pieces` is for every call but submit(); on a
+  // device a piece is a batch of blocks. Throws kInvalidOption, kUnknownBackend and kDeviceUnavailable.
   explicit LzssMatcher(const FinderParameters& parameters = {}, Finder finder = Finder::kCoopStitch,
                        std::string_view backend = "reference", std::string_view device = {});
   LzssMatcher(const FinderParameters& parameters, Finder finder, Parse parse,
-              std::string_view backend = "reference", std::string_view device = {});
+              std::string_view backend = "reference", std::string_view device = {},
+              BetweenPieces between_pieces = {});
 
   // Does the preparations for which the first call would wait: compiles shaders, loads kernels, initializes
   // the device's memory. Does nothing for "reference". Throws the device's errors.
@@ -205,6 +206,7 @@ class HEMSTITCH_API LzssMatcher {
   FinderParameters parameters_;
   Finder finder_;
   Parse parse_;
+  BetweenPieces between_pieces_;
   std::shared_ptr<const BlockMatcher> matcher_;
 };
 

@@ -44,6 +44,9 @@ HEMSTITCH_API std::size_t restore_into(std::span<const std::byte> input, std::sp
 HEMSTITCH_API void restore_to(std::span<const std::byte> input, const Output& output,
                               const RestoreOptions& options = {}, const Progress& progress = {});
 
+// restored_bytes() with the format and the function between_pieces of the options; the others do not count.
+HEMSTITCH_API std::uint64_t restored_bytes(std::span<const std::byte> input, const RestoreOptions& options);
+
 // ---- Many short inputs at once ----
 
 struct OneOfMany {

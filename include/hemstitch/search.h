@@ -64,6 +64,9 @@ typedef struct hemstitch_search_options {
   const char* backend;
   const char* device; /* as hemstitch_compress_options::device */
   unsigned threads;   /* of the processor; 0: one per core */
+  /* For searches and finds by the processor; NULL: none. A device searches all texts of a call at once. */
+  hemstitch_check between_pieces;
+  void* between_pieces_context; /* passed to `between_pieces` */
 } hemstitch_search_options;
 
 typedef struct hemstitch_search_match {

@@ -69,6 +69,8 @@ struct SearchOptions {
   std::string backend = "auto";
   std::string device = {};  // as CompressOptions::device
   unsigned threads = 0;     // of the processor; 0: one per core
+  // For searches and finds by the processor. A device searches all texts of a call at once.
+  BetweenPieces between_pieces = {};
 };
 
 struct SearchMatch {

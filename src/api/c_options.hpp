@@ -20,6 +20,15 @@ inline std::span<std::byte> room_of(void* data, std::size_t bytes) {
   return {static_cast<std::byte*>(data), bytes};
 }
 
+// As C++ has it; empty if `call` is NULL.
+inline BetweenPieces between_pieces_of(hemstitch_check call, void* context) {
+  if (call == nullptr) return {};
+  return [call, context] {
+    if (const int answer = call(context); answer != 0)
+      throw Error(Status::kCancelled, fmt::format("the function between_pieces returned {}", answer));
+  };
+}
+
 // The options that all calls share.
 template <class Given, class Options>
 void take_run_options(const Given& given, Options& options) {
@@ -32,11 +41,7 @@ void take_run_options(const Given& given, Options& options) {
     options.format = static_cast<Format>(format);
   need_for(given.dictionary_bytes, given.dictionary, "options.dictionary");
   options.dictionary = bytes_of(given.dictionary, given.dictionary_bytes);
-  if (given.between_pieces == nullptr) return;
-  options.between_pieces = [call = given.between_pieces, context = given.between_pieces_context] {
-    if (const int answer = call(context); answer != 0)
-      throw Error(Status::kCancelled, fmt::format("the function between_pieces returned {}", answer));
-  };
+  options.between_pieces = between_pieces_of(given.between_pieces, given.between_pieces_context);
 }
 
 inline CompressOptions options_of(const hemstitch_compress_options& given) {

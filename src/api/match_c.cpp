@@ -44,7 +44,8 @@ LzssMatcher matcher_of(const hemstitch_matcher_options* given) {
   if (all.match_bits != 0) parameters.match_fixed_cost = all.match_bits;
   return LzssMatcher(parameters, finder, parse_of(all.parse),
                      all.backend != nullptr ? all.backend : "reference",
-                     all.device != nullptr ? all.device : "");
+                     all.device != nullptr ? all.device : "",
+                     between_pieces_of(all.between_pieces, all.between_pieces_context));
 }
 
 MatchBlock checked(const hemstitch_match_block& block) {

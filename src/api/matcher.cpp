@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "api/block_matcher.hpp"
+#include "core/between_pieces.hpp"
+#include "core/call_in_pieces.hpp"
 #include "core/status.hpp"
 #include "gpu/device_names.hpp"
 #include "match/finders.hpp"
@@ -52,9 +54,11 @@ void check_matches([[maybe_unused]] const MatchBlock& block,
 std::vector<std::vector<PositionedMatch>> find_by_reference(const MatchingStages& stages,
                                                             std::span<const MatchBlock> blocks) {
   std::vector<std::vector<PositionedMatch>> all;
-  for (const MatchBlock& block : blocks)
+  for (const MatchBlock& block : blocks) {
+    look_between_pieces();
     all.push_back(matches_of(find_and_parse_reference(stages.finder, stages.parse,
                                                       {block.data, block.history_bytes}, stages.plan)));
+  }
   return all;
 }
 
@@ -131,10 +135,11 @@ LzssMatcher::LzssMatcher(const FinderParameters& parameters, Finder finder, std:
     : LzssMatcher(parameters, finder, Parse::kOptimal, backend, device) {}
 
 LzssMatcher::LzssMatcher(const FinderParameters& parameters, Finder finder, Parse parse,
-                         std::string_view backend, std::string_view device)
+                         std::string_view backend, std::string_view device, BetweenPieces between_pieces)
     : parameters_(parameters),
       finder_(finder),
       parse_(parse),
+      between_pieces_(std::move(between_pieces)),
       matcher_(make_matcher(stages_of(finder, parse, parameters), backend, device)) {}
 
 void LzssMatcher::prepare() const { matcher_->prepare(); }
@@ -143,7 +148,8 @@ std::vector<std::uint32_t> LzssMatcher::find_candidates(std::span<const std::byt
                                                         std::size_t history_bytes) const {
   check_history({input, history_bytes});
   const FinderInput finder_input{input, history_bytes};
-  MatchRecords records = matcher_->find_candidates(finder_input);
+  MatchRecords records;
+  CallInPieces(between_pieces_).run([&] { records = matcher_->find_candidates(finder_input); });
 #ifndef NDEBUG
   if (const auto wrong = first_wrong_record(finder_input, records))
     throw Error(Status::kInternal,
@@ -160,7 +166,8 @@ std::vector<PositionedMatch> LzssMatcher::find_matches(std::span<const std::byte
 std::vector<std::vector<PositionedMatch>> LzssMatcher::find_matches(
     std::span<const MatchBlock> blocks) const {
   for (const MatchBlock& block : blocks) check_history(block);
-  std::vector<std::vector<PositionedMatch>> all = matcher_->find_matches(blocks);
+  std::vector<std::vector<PositionedMatch>> all;
+  CallInPieces(between_pieces_).run([&] { all = matcher_->find_matches(blocks); });
   for (std::size_t b = 0; b < blocks.size(); ++b) check_matches(blocks[b], all[b]);
   return all;
 }

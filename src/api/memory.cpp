@@ -34,6 +34,20 @@ void restore_all(std::span<const std::byte> input, Sink& sink, const RestoreOpti
   report_end(restore_stream(source, sink, options, hooks_of(progress)), options);
 }
 
+// Looks between pieces whenever some are read.
+class WatchedSource : public MemorySource {
+ public:
+  WatchedSource(std::span<const std::byte> bytes, const BetweenPieces& between_pieces)
+      : MemorySource(bytes), between_pieces_(between_pieces) {}
+  std::size_t read(std::span<std::byte> into) override {
+    if (between_pieces_) between_pieces_();
+    return MemorySource::read(into);
+  }
+
+ private:
+  const BetweenPieces& between_pieces_;
+};
+
 // A stream makes buffers of whole blocks, however short its input is. Up to this size that would cost more
 // than the work.
 constexpr std::size_t kShortBytes = std::size_t{64} << 10;
@@ -220,6 +234,11 @@ void restore_to(std::span<const std::byte> input, const Output& output, const Re
                 const Progress& progress) {
   CallSink sink(output);
   if (progress || !restore_short(input, options, output)) restore_all(input, sink, options, progress);
+}
+
+std::uint64_t restored_bytes(std::span<const std::byte> input, const RestoreOptions& options) {
+  WatchedSource source(input, options.between_pieces);
+  return content_bytes_of_stream(source, options.format);
 }
 
 std::vector<OneOfMany> compress_many(std::span<const std::span<const std::byte>> inputs,

@@ -52,6 +52,7 @@ SearchOptions options_of(const hemstitch_search_options* given) {
   if (all.backend != nullptr) options.backend = all.backend;
   if (all.device != nullptr) options.device = all.device;
   options.threads = all.threads;
+  options.between_pieces = between_pieces_of(all.between_pieces, all.between_pieces_context);
   return options;
 }
 

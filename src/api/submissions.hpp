@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "api/pending_matches.hpp"
+#include "core/between_pieces.hpp"
 #include "core/slot_ring.hpp"
 #include "core/status.hpp"
 
@@ -43,6 +44,7 @@ std::vector<std::vector<PositionedMatch>> find_in_batches(SlotRing<Slot>& slots,
   std::vector<std::vector<PositionedMatch>> all;
   std::deque<std::unique_ptr<PendingWork>> in_flight;
   const auto take_oldest = [&] {
+    look_between_pieces();
     for (auto& matches : in_flight.front()->take()) all.push_back(std::move(matches));
     in_flight.pop_front();
   };

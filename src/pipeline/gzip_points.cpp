@@ -238,10 +238,13 @@ std::vector<RestoredRange> GzipRanges::restore(std::span<const ContentBytes> ran
         range = {failed ? done[i].status : Status::kContentSizeMismatch, done[i].place, {}};
         continue;
       }
-      if (range.bytes.empty())
+      const std::size_t before = range.bytes.size();
+      if (before == 0) {
         range.bytes = std::move(bytes);
-      else
-        range.bytes.insert(range.bytes.end(), bytes.begin(), bytes.end());
+      } else {
+        range.bytes.resize(before + bytes.size());
+        std::ranges::copy(bytes, range.bytes.begin() + static_cast<std::ptrdiff_t>(before));
+      }
       bytes = {};
     }
   return restored;

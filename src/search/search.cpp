@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/between_pieces.hpp"
 #include "core/status.hpp"
 #include "search/find_bytes.hpp"
 #include "search/pattern_fold.hpp"
@@ -14,6 +15,7 @@ namespace {
 constexpr std::size_t kPairs = 65536;
 // A shift has 16 bits. Longer shifts are rare, and a shorter one is never wrong.
 constexpr std::size_t kMostShift = 65535;
+constexpr std::size_t kFindPieceBytes = std::size_t{1} << 20;
 
 const std::uint8_t* bytes_of(std::string_view text) {
   return reinterpret_cast<const std::uint8_t*>(text.data());
@@ -111,11 +113,19 @@ std::optional<SearchMatch> PatternSet::next(std::string_view text, std::uint64_t
 
 std::vector<SearchMatch> find_in_texts(std::string_view texts, std::span<const std::uint64_t> offsets,
                                        const PatternSet& patterns) {
+  const std::size_t most_beyond = patterns.patterns().front().size() - 1;
   std::vector<SearchMatch> matches;
   for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
     const std::string_view text = texts.substr(offsets[i], offsets[i + 1] - offsets[i]);
-    for (auto match = patterns.next(text, 0); match; match = patterns.next(text, match->position + 1))
-      matches.push_back({offsets[i] + match->position, match->bytes});
+    for (std::size_t begin = 0; begin < text.size(); begin += kFindPieceBytes) {
+      look_between_pieces();
+      // Matches that begin in the piece end within this window.
+      const std::size_t end = std::min(begin + kFindPieceBytes, text.size());
+      const std::string_view window = text.substr(0, std::min(end + most_beyond, text.size()));
+      for (auto match = patterns.next(window, begin); match && match->position < end;
+           match = patterns.next(window, match->position + 1))
+        matches.push_back({offsets[i] + match->position, match->bytes});
+    }
   }
   return matches;
 }

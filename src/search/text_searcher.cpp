@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "core/between_pieces.hpp"
+#include "core/call_in_pieces.hpp"
 #include "core/descriptor.hpp"
 #include "core/options.hpp"
 #include "core/parallel.hpp"
@@ -27,6 +29,8 @@ namespace {
 // How many texts a thread takes at once, and how much memory a file is first read to.
 constexpr std::size_t kGrain = 16;
 constexpr std::size_t kFirstMemoryBytes = 256 << 10;
+// Longer texts are searched in pieces.
+constexpr std::size_t kTextPieceBytes = std::size_t{1} << 20;
 
 bool is_compressed(std::span<const std::byte> first_bytes) {
   return identify_data(first_bytes.first(std::min(first_bytes.size(), kIdentifyBytes))).kind ==
@@ -112,6 +116,7 @@ RestoreOptions restore_options() {
   RestoreOptions options;
   options.backend = "cpu";
   options.threads = 1;  // texts are restored in parallel already
+  options.between_pieces = look_between_pieces;
   return options;
 }
 
@@ -130,10 +135,22 @@ void search_compressed(Source& source, LineCollector& lines) {
                 {{}, {}, garbage_at});
 }
 
+void search_in_pieces(std::string_view text, LineSearcher& searcher) {
+  std::size_t begin = 0, end = 0;
+  while (!searcher.done()) {
+    look_between_pieces();
+    end = std::min(end + kTextPieceBytes, text.size());
+    const bool is_last = end == text.size();
+    begin += searcher.take(text.substr(begin, end - begin),
+                           is_last ? LineSearcher::Piece::kLast : LineSearcher::Piece::kMore);
+  }
+}
+
 // If the text cannot be restored, the result has the error. `matches`: the matches in the text, if they are
 // known.
 SearchedText search_text(const SearchOptions& options, const SearchPlan& plan, std::string_view text,
                          std::optional<MatchCursor> matches) {
+  look_between_pieces();
   SearchedText found;
   LineCollector lines(options, plan, false, found);
   const std::span<const std::byte> bytes = std::as_bytes(std::span(text));
@@ -142,10 +159,15 @@ SearchedText search_text(const SearchOptions& options, const SearchPlan& plan, s
       MemorySource source(bytes);
       search_compressed(source, lines);
     } catch (const Error& error) {
+      if (error.status() == Status::kCancelled) throw;  // the whole call is
       found.error = error.what();
     }
+  } else if (matches) {
+    lines.searcher().take_whole(text, *matches);
+  } else if (text.size() <= kTextPieceBytes) {
+    lines.searcher().take_whole(text, MatchCursor(text, plan.pattern_set()));
   } else {
-    lines.searcher().take_whole(text, matches ? *matches : MatchCursor(text, plan.pattern_set()));
+    search_in_pieces(text, lines.searcher());
   }
   lines.finish();
   return found;
@@ -169,6 +191,7 @@ SearchedText search_file(const SearchOptions& options, const SearchPlan& plan, c
       PieceSearch pieces = lines->pieces();
       try {
         while (!pieces.done()) {
+          look_between_pieces();
           const std::size_t bytes = source.read_some(pieces.room());
           if (bytes == 0) break;
           pieces.received(bytes, false);
@@ -179,9 +202,10 @@ SearchedText search_file(const SearchOptions& options, const SearchPlan& plan, c
       }
       pieces.finish();
     }
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& error) {  // from the system, or our own
+  } catch (const Error& error) {
+    if (error.status() == Status::kCancelled) throw;
+    found.error = error.what();
+  } catch (const std::system_error& error) {
     found.error = error.what();
   }
   if (lines) lines->finish();
@@ -212,7 +236,11 @@ TextSearcher::TextSearcher(TextSearcher&&) noexcept = default;
 TextSearcher& TextSearcher::operator=(TextSearcher&&) noexcept = default;
 
 SearchedText TextSearcher::search(std::string_view text) const {
-  return search_text(impl_->options, impl_->plan, text, std::nullopt);
+  SearchedText found;
+  CallInPieces(impl_->options.between_pieces).run([&] {
+    found = search_text(impl_->options, impl_->plan, text, std::nullopt);
+  });
+  return found;
 }
 
 std::vector<SearchedText> TextSearcher::search(std::span<const std::byte> texts,
@@ -225,27 +253,33 @@ std::vector<SearchedText> TextSearcher::search(std::span<const std::byte> texts,
   // The processor searches plain texts among compressed ones.
   std::vector<char> is_done(all.count(), 0);
   std::optional<std::vector<PackedMatch>> matches;
-  run_on_threads(resolve_threads(options.threads), [&] {
-    if (impl_->device) {
-      const std::scoped_lock lock(impl_->device_turn);
-      impl_->device->use_in_this_thread();
-      // The device returns only texts with a match; with `invert`, lines of the others are wanted too.
-      if (options.decompress && !options.invert)
-        impl_->device->find_in_compressed(all, UINT64_MAX, true, [&](std::span<const RestoredFile> restored) {
-          run_in_parallel(restored.size(), kGrain, [&](std::size_t i) {
-            const RestoredFile& one = restored[i];
-            found[one.file] = search_text(options, plan, one.text, MatchCursor(one.matches, one.begin));
-            is_done[one.file] = 1;
-          });
-        });
-      else if (!options.decompress)
-        matches = impl_->device->find(all);
-    }
-    run_in_parallel(all.count(), kGrain, [&](std::size_t i) {
-      if (is_done[i]) return;
-      std::optional<MatchCursor> own;
-      if (matches) own = matches_in(*matches, offsets[i], offsets[i + 1]);
-      found[i] = search_text(options, plan, text_of(all.text(i)), own);
+  CallInPieces call(options.between_pieces);
+  call.run([&] {
+    run_on_threads(resolve_threads(options.threads), [&] {
+      if (impl_->device) {
+        const std::scoped_lock lock(impl_->device_turn);
+        impl_->device->use_in_this_thread();
+        // The device returns only texts with a match; with `invert`, lines of the others are wanted too.
+        if (options.decompress && !options.invert)
+          impl_->device->find_in_compressed(
+              all, UINT64_MAX, true, [&](std::span<const RestoredFile> restored) {
+                run_in_parallel(restored.size(), kGrain, [&](std::size_t i) {
+                  const LooksBetweenPieces::Here here(&call);
+                  const RestoredFile& one = restored[i];
+                  found[one.file] = search_text(options, plan, one.text, MatchCursor(one.matches, one.begin));
+                  is_done[one.file] = 1;
+                });
+              });
+        else if (!options.decompress)
+          matches = impl_->device->find(all);
+      }
+      run_in_parallel(all.count(), kGrain, [&](std::size_t i) {
+        if (is_done[i]) return;
+        const LooksBetweenPieces::Here here(&call);
+        std::optional<MatchCursor> own;
+        if (matches) own = matches_in(*matches, offsets[i], offsets[i + 1]);
+        found[i] = search_text(options, plan, text_of(all.text(i)), own);
+      });
     });
   });
   return found;
@@ -253,9 +287,14 @@ std::vector<SearchedText> TextSearcher::search(std::span<const std::byte> texts,
 
 std::vector<SearchedText> TextSearcher::search_files(std::span<const std::string> paths) const {
   std::vector<SearchedText> found(paths.size());
-  run_on_threads(resolve_threads(impl_->options.threads), [&] {
-    run_in_parallel(paths.size(), 1,
-                    [&](std::size_t i) { found[i] = search_file(impl_->options, impl_->plan, paths[i]); });
+  CallInPieces call(impl_->options.between_pieces);
+  call.run([&] {
+    run_on_threads(resolve_threads(impl_->options.threads), [&] {
+      run_in_parallel(paths.size(), 1, [&](std::size_t i) {
+        const LooksBetweenPieces::Here here(&call);
+        found[i] = search_file(impl_->options, impl_->plan, paths[i]);
+      });
+    });
   });
   return found;
 }
@@ -264,7 +303,13 @@ std::vector<SearchMatch> TextSearcher::find(std::span<const std::byte> texts,
                                             std::span<const std::uint64_t> offsets) const {
   check_offsets(texts.size(), offsets);
   if (!impl_->plan.patterns) return {};
-  if (!impl_->device) return find_in_texts(text_of(texts), offsets, *impl_->plan.patterns);
+  if (!impl_->device) {
+    std::vector<SearchMatch> found;
+    CallInPieces(impl_->options.between_pieces).run([&] {
+      found = find_in_texts(text_of(texts), offsets, *impl_->plan.patterns);
+    });
+    return found;
+  }
   const std::scoped_lock lock(impl_->device_turn);
   impl_->device->use_in_this_thread();
   return unpacked(impl_->device->find({texts, offsets}));

@@ -1,5 +1,6 @@
 // Many files on the device: the same bytes and places as on the host, even if a file changes while it is
 // read.
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>

@@ -121,6 +121,19 @@ echo "README, its pages and the examples are there"
 for file in hemstitch/README.md hemstitch/docs/index.md libhemstitch-dev/examples/c/round_trip.c; do
   [[ -s $root/usr/share/doc/$file ]] || fail "/usr/share/doc/$file was not installed"
 done
+# Links to what is for those who work on the source, or has another place in a package, lead nowhere.
+python3 - "$root/usr/share/doc/hemstitch" << 'PROGRAM' || fail "links of the documents"
+import pathlib
+import re
+import sys
+folder = pathlib.Path(sys.argv[1])
+pages = sorted(folder.rglob("*.md"))
+links = [(page, link) for page in pages for link in re.findall(r"\]\(([^)#\s]+)", page.read_text()) if "://" not in link]
+assert len(links) > 100, links
+source = re.compile(r"(\.\./)*(bench/.*|src/.*|include/.*|HACKING\.md|CONTRIBUTING\.md|CHANGELOG\.md|LICENSE)")
+broken = [f"{page}: {link}" for page, link in links if not source.fullmatch(link) and not (page.parent / link).exists()]
+assert not broken, broken
+PROGRAM
 
 echo "the tool works"
 use_tool "$root" /srv/files /usr/bin/hemstitch

@@ -189,6 +189,37 @@ TEST(CStreams, CanBeCancelledBetweenPieces) {
   EXPECT_NE(message().find("returned 7"), std::string::npos) << message();
 }
 
+TEST(CSearchersAndMatchers, CanBeCancelledBetweenPieces) {
+  const Bytes content(3'000'000);
+  int calls = 0;
+  const auto count = [](void* context) { return ++*static_cast<int*>(context) == 2 ? 7 : 0; };
+  auto searching = of_size<hemstitch_search_options>();
+  const char* const pattern = "pattern";
+  searching.patterns = &pattern;
+  searching.pattern_count = 1;
+  searching.between_pieces = count;
+  searching.between_pieces_context = &calls;
+  hemstitch_searcher* searcher = nullptr;
+  ASSERT_EQ(hemstitch_searcher_new(&searching, &searcher), HEMSTITCH_OK) << message();
+  hemstitch_search_results found{};
+  EXPECT_EQ(hemstitch_search_text(searcher, content.data(), content.size(), &found), HEMSTITCH_CANCELLED);
+  EXPECT_EQ(calls, 2);
+  EXPECT_NE(message().find("returned 7"), std::string::npos) << message();
+  hemstitch_searcher_free(searcher);
+
+  calls = 0;
+  auto matching = of_size<hemstitch_matcher_options>();
+  matching.between_pieces = count;
+  matching.between_pieces_context = &calls;
+  hemstitch_matcher* matcher = nullptr;
+  ASSERT_EQ(hemstitch_matcher_new(&matching, &matcher), HEMSTITCH_OK) << message();
+  const hemstitch_match_block blocks[] = {{content.data(), 1000, 0}, {content.data(), 1000, 0}};
+  hemstitch_matches matches{};
+  EXPECT_EQ(hemstitch_matcher_find(matcher, blocks, 2, &matches), HEMSTITCH_CANCELLED);
+  EXPECT_NE(message().find("returned 7"), std::string::npos) << message();
+  hemstitch_matcher_free(matcher);
+}
+
 TEST(CStreams, SayWhatFails) {
   const Bytes content = wordy_bytes(700'000);
   hemstitch_compressor* compressor = nullptr;

@@ -2,6 +2,7 @@
 // copy.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 

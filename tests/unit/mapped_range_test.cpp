@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <string>
 #include <vector>
 
 #include "core/descriptor.hpp"

@@ -1,6 +1,8 @@
 // The public interface of match finding: what it accepts and returns.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <climits>
 #include <functional>
 #include <thread>
 
@@ -177,6 +179,43 @@ TEST(LzssMatcher, MatchesAndLiteralsRestoreTheInput) {
       restored.insert(restored.end(), input.data.begin() + std::ssize(restored), input.data.end());
       EXPECT_EQ(restored, input.data) << input.name;
     }
+}
+
+struct Stopped : std::exception {};
+
+TEST_WITH_THREADS(LzssMatcher, CallersCancelBetweenPieces) {
+  const std::vector<std::byte> data = testing::copied_bytes(100'000, 5);
+  const MatchBlock whole{data, 0};
+  std::vector<MatchBlock> blocks;
+  for (std::size_t begin = 0; begin < data.size(); begin += 5'000)
+    blocks.push_back({std::span(data).subspan(begin, 5'000), 0});
+  for (const Finder finder :
+       {Finder::kBruteForce, Finder::kLazyScan, Finder::kCoopStitch, Finder::kWindowIndex, Finder::kHashChain,
+        Finder::kHashStep, Finder::kHashPairs}) {
+    const std::string name(finder_names()[static_cast<std::size_t>(finder)]);
+    std::atomic<int> pieces = 0;
+    int most_pieces = INT_MAX;
+    const LzssMatcher matcher({.window_size = 32, .stride = 1, .near_range = 0}, finder, Parse::kOptimal,
+                              "reference", {}, [&] {
+                                if (++pieces > most_pieces) throw Stopped();
+                              });
+    // Returns how many pieces there are.
+    const auto expect_stops = [&](const auto& call) {
+      most_pieces = INT_MAX;
+      pieces = 0;
+      call();
+      const int all_pieces = pieces.exchange(0);
+      most_pieces = 3;
+      EXPECT_THROW(call(), Stopped) << name;
+      EXPECT_GT(pieces, 3) << name;
+      EXPECT_LT(pieces, all_pieces) << name;
+      return all_pieces;
+    };
+    expect_stops([&] { matcher.find_matches(blocks); });
+    if (finder == Finder::kHashPairs) continue;  // its blocks are short
+    const int pieces_of_finding = expect_stops([&] { matcher.find_candidates(data); });
+    EXPECT_GT(expect_stops([&] { matcher.find_matches({&whole, 1}); }), pieces_of_finding + 5) << name;
+  }
 }
 
 TEST_WITH_THREADS(LzssMatcher, OneServesAll) {

@@ -6,8 +6,10 @@
 #include <lz4.h>
 
 #include <algorithm>
+#include <climits>
 #include <random>
 #include <stdexcept>
+#include <utility>
 
 #include "guarded_buffer.hpp"
 #include "shapes.hpp"
@@ -176,6 +178,35 @@ TEST_WITH_THREADS(Memory, ProgressIsToldAndEndsACall) {
   const Progress stops = [](std::uint64_t, std::uint64_t) { throw std::logic_error("enough"); };
   EXPECT_THROW(compress_into(content, frame, {}, stops), std::logic_error);
   EXPECT_THROW(restore_into(frame, restored, {}, stops), std::logic_error);
+}
+
+struct Stopped : std::exception {};
+
+TEST(Memory, TheSizeIsFoundOfTheFormatThatIsNamedAndInPieces) {
+  const Bytes content(3'000'000);
+  for (const Format format : {Format::kLz4, Format::kGzip, Format::kBgzf, Format::kZlib, Format::kDeflate}) {
+    CompressOptions compressing;
+    compressing.format = format;
+    compressing.level = 1;
+    Bytes packed;
+    for (int i = 0; i < 20; ++i) {
+      const Bytes frame = compress(content, compressing);
+      packed.insert(packed.end(), frame.begin(), frame.end());
+      if (format == Format::kZlib || format == Format::kDeflate) break;  // one stream, and no more
+    }
+    const std::uint64_t frames = packed.size() / compress(content, compressing).size();
+    RestoreOptions options;
+    options.format = format;
+    int pieces = 0, most_pieces = INT_MAX;
+    options.between_pieces = [&] {
+      if (++pieces > most_pieces) throw Stopped();
+    };
+    EXPECT_EQ(restored_bytes(packed, options), frames * content.size());
+    EXPECT_GT(pieces, 1);
+    most_pieces = std::exchange(pieces, 0) / 2;
+    EXPECT_THROW(restored_bytes(packed, options), Stopped);
+    EXPECT_EQ(pieces, most_pieces + 1);
+  }
 }
 
 TEST_WITH_THREADS(Memory, ManyAreWhatEachIsByItself) {

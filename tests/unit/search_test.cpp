@@ -132,6 +132,24 @@ TEST(Search, MatchesStayInTheirTexts) {
   EXPECT_EQ(found, (std::vector<SearchMatch>{{0, 2}, {1, 2}, {4, 2}, {5, 2}, {6, 2}}));
 }
 
+// Long texts are searched in pieces of a MiB, whose ends no match may be lost at or be found at twice.
+TEST(Search, MatchesReachFromPieceToPiece) {
+  std::string text((std::size_t{2} << 20) + 7, '.');
+  const std::string longest = "ab" + std::string(40, 'a') + "b";
+  for (const std::size_t piece : {std::size_t{1} << 20, std::size_t{2} << 20})
+    for (std::size_t at = piece - 60; at < std::min(piece + 60, text.size()); ++at)
+      text[at] = at % 7 == 0 ? 'b' : 'a';
+  text.replace((std::size_t{1} << 20) - 20, longest.size(), longest);
+  const std::vector<std::uint64_t> offsets{0, text.size()};
+  for (const std::vector<std::string>& patterns :
+       {std::vector<std::string>{"aab"}, {"ab", "aaab", longest}, {"a", "b"}}) {
+    const PatternSet set(patterns, patterns.size() == 2);
+    const std::vector<SearchMatch> found = find_in_texts(text, offsets, set);
+    EXPECT_EQ(found, all_matches(text, set)) << patterns.front();
+    EXPECT_GT(found.size(), 10u);
+  }
+}
+
 TEST(Search, WordsAreFoldedAsBytesAre) {
   for (std::uint32_t byte = 0; byte < 256; ++byte)
     for (unsigned place = 0; place < 4; ++place)

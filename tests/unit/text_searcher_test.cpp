@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -221,6 +222,81 @@ TEST_WITH_THREADS(TextSearcher, SearchesInsideCompressedTexts) {
   EXPECT_EQ(shown(found[0]), expected);
   EXPECT_EQ(found[0].error, "");
   EXPECT_NE(found[1].error, "");
+}
+
+// Longer texts in memory are searched in pieces of a MiB, files in smaller ones.
+TEST(TextSearcher, TellsTheSameOfLongTextsInMemoryAndInFiles) {
+  const Folder folder;
+  std::mt19937 random(8);
+  std::string text;
+  while (text.size() < 2'500'000) {
+    text.append(random() % 90, "ab _x"[random() % 5]);
+    text += '\n';
+  }
+  text.replace(500'000, 1'200'000, 1'200'000, 'a');  // a line that is longer than a piece
+  std::string binary = text;
+  binary[2'200'000] = '\0';
+  const std::vector<std::string> paths{folder.add("text", bytes_of(text)),
+                                       folder.add("binary", bytes_of(binary))};
+  for (int round = 0; round < 12; ++round) {
+    SearchOptions options{.patterns = {round % 2 == 0 ? "xx" : "ab"}};
+    options.invert = round % 3 == 0;
+    options.before = options.after = round % 4;
+    options.wanted = round % 5 == 0 ? SearchOptions::Wanted::kCount : SearchOptions::Wanted::kLines;
+    options.binary = static_cast<SearchOptions::Binary>(round % 3);
+    options.matches = round % 2 == 0;
+    const TextSearcher searcher(options);
+    const auto in_files = searcher.search_files(paths);
+    for (const int i : {0, 1}) {
+      const SearchedText found = searcher.search(i == 0 ? text : binary);
+      ASSERT_EQ(shown(found), shown(in_files[i])) << round;
+      EXPECT_EQ(found.in_binary, in_files[i].in_binary) << round;
+      for (std::size_t j = 0; j < found.lines.size(); ++j)
+        ASSERT_EQ(found.lines[j].matches, in_files[i].lines[j].matches) << round;
+    }
+  }
+}
+
+struct Stopped : std::exception {};
+
+TEST_WITH_THREADS(TextSearcher, CallersCancelBetweenPieces) {
+  const Folder folder;
+  const std::string text(10'000'000, 'a');
+  const auto frame = compress(bytes_of(text));
+  const std::string_view packed(reinterpret_cast<const char*>(frame.data()), frame.size());
+  const std::vector<std::string> paths{folder.add("a", bytes_of(text)), folder.add("b", frame),
+                                       folder.add("c", bytes_of(text))};
+  const std::vector<std::uint64_t> one{0, text.size()};
+  std::vector<std::uint64_t> many;
+  for (std::uint64_t at = 0; at <= text.size(); at += 100'000) many.push_back(at);
+  const auto expect_stops = [&](const char* name, unsigned threads, const auto& call) {
+    std::atomic<int> pieces = 0;
+    // Also an exception that could be one text's error.
+    for (const bool is_error : {false, true}) {
+      SearchOptions options{.patterns = {"b"}, .decompress = true, .threads = threads};
+      options.between_pieces = [&] {
+        if (++pieces <= 3) return;
+        if (is_error) throw Error(Status::kReadFailed, "stopped");
+        throw Stopped();
+      };
+      const TextSearcher searcher(options);
+      pieces = 0;
+      if (is_error)
+        EXPECT_THROW(call(searcher), Error) << name;
+      else
+        EXPECT_THROW(call(searcher), Stopped) << name;
+      EXPECT_GT(pieces, 3) << name;
+      EXPECT_LT(pieces, 9) << name;
+    }
+  };
+  for (const unsigned threads : {1u, 3u}) {
+    expect_stops("search", threads, [&](const TextSearcher& searcher) { searcher.search(text); });
+    expect_stops("find", threads, [&](const TextSearcher& searcher) { searcher.find(bytes_of(text), one); });
+    expect_stops("many", threads,
+                 [&](const TextSearcher& searcher) { searcher.search(bytes_of(text), many); });
+    expect_stops("files", threads, [&](const TextSearcher& searcher) { searcher.search_files(paths); });
+    expect_stops("restored", threads, [&](const TextSearcher& searcher) { searcher.search(packed); });
+  }
 }
 
 TEST_WITH_THREADS(TextSearcher, ServesManyThreads) {

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <string>
 
 #include "gpu/webgpu/shader_text.hpp"
 

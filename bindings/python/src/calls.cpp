@@ -89,8 +89,9 @@ nb::object restore_object(nb::object data, const std::string& format, const std:
 
 std::uint64_t restored_size(nb::object data) {
   const Buffer input(data);
-  const nb::gil_scoped_release released;
-  return restored_bytes(input.bytes());
+  return interruptible(RestoreOptions{}, [&](const RestoreOptions& watched) {
+    return restored_bytes(input.bytes(), watched);
+  });
 }
 
 nb::list restore_ranges_of(nb::object data,

@@ -8,6 +8,7 @@
 #include "hemstitch/match.hpp"
 #include "module.hpp"
 #include "python_buffers.hpp"
+#include "signals.hpp"
 
 namespace hemstitch::python {
 namespace {
@@ -52,7 +53,8 @@ void make_matcher(Matcher* self, const std::string& finder_name, const std::stri
   const WorkingPlace place = working_place(backend, 0);
   const auto chosen = of_name<Parse>(parse, parse_names(), "parse");
   const nb::gil_scoped_release released;
-  new (self) Matcher{LzssMatcher(parameters, finder, chosen, place.backend, device)};
+  new (self) Matcher{LzssMatcher(parameters, finder, chosen, place.backend, device,
+                                 Signals::between_pieces_of_this_thread())};
 }
 
 // Passed as bytes: hemstitch.MATCH is their dtype.
@@ -61,12 +63,12 @@ static_assert(sizeof(PositionedMatch) == 16 && offsetof(PositionedMatch, offset)
 nb::list find_in_blocks(const Matcher& self, nb::iterable blocks) {
   std::vector<Buffer> buffers;
   for (const nb::handle block : blocks) buffers.emplace_back(block);
-  std::vector<std::vector<PositionedMatch>> found = [&] {
-    const nb::gil_scoped_release released;
+  Signals signals;
+  std::vector<std::vector<PositionedMatch>> found = signals.watch([&] {
     std::vector<MatchBlock> given;
     for (const Buffer& buffer : buffers) given.push_back({buffer.bytes(), 0});
     return self.matcher.find_matches(given);
-  }();
+  });
   nb::list results;
   for (std::vector<PositionedMatch>& matches : found)
     results.append(array_of<PositionedMatch, std::uint8_t>(std::move(matches)));
@@ -75,10 +77,9 @@ nb::list find_in_blocks(const Matcher& self, nb::iterable blocks) {
 
 nb::object find_candidates(const Matcher& self, nb::object data, std::size_t history_bytes) {
   const Buffer buffer(data);
-  std::vector<std::uint32_t> found = [&] {
-    const nb::gil_scoped_release released;
-    return self.matcher.find_candidates(buffer.bytes(), history_bytes);
-  }();
+  Signals signals;
+  std::vector<std::uint32_t> found =
+      signals.watch([&] { return self.matcher.find_candidates(buffer.bytes(), history_bytes); });
   return array_of(std::move(found));
 }
 

@@ -6,6 +6,7 @@
 #include "arrays.hpp"
 #include "module.hpp"
 #include "python_buffers.hpp"
+#include "signals.hpp"
 
 namespace hemstitch::python {
 namespace {
@@ -79,6 +80,7 @@ void make_searcher(Searcher* self, nb::object patterns, bool ignore_case, bool w
   // With "auto", TextSearcher searches on the processor.
   options.backend = place.backend == "cpu" ? "auto" : place.backend;
   options.threads = place.threads;
+  options.between_pieces = Signals::between_pieces_of_this_thread();
   const nb::gil_scoped_release released;
   new (self) Searcher{TextSearcher(options)};
 }
@@ -92,14 +94,15 @@ std::vector<SearchedText> search_files(const Searcher& self, nb::iterable paths)
     const nb::bytes owned = nb::steal<nb::bytes>(bytes);
     encoded.emplace_back(owned.c_str(), owned.size());
   }
-  const nb::gil_scoped_release released;
-  return self.searcher.search_files(encoded);
+  Signals signals;
+  return signals.watch([&] { return self.searcher.search_files(encoded); });
 }
 
 SearchedText search_text(const Searcher& self, nb::object text) {
   const Buffer buffer(text);
-  const nb::gil_scoped_release released;
-  return self.searcher.search({reinterpret_cast<const char*>(buffer.bytes().data()), buffer.bytes().size()});
+  const std::string_view content(reinterpret_cast<const char*>(buffer.bytes().data()), buffer.bytes().size());
+  Signals signals;
+  return signals.watch([&] { return self.searcher.search(content); });
 }
 
 // Returns two arrays: the positions of matches in `text`, and their lengths.
@@ -108,12 +111,14 @@ nb::tuple find_in(const Searcher& self, nb::object text) {
   std::vector<std::uint32_t> lengths;
   {
     const Buffer buffer(text);
-    const nb::gil_scoped_release released;
-    const std::uint64_t offsets[] = {0, buffer.bytes().size()};
-    for (const SearchMatch& match : self.searcher.find(buffer.bytes(), offsets)) {
-      positions.push_back(match.position);
-      lengths.push_back(match.bytes);
-    }
+    Signals signals;
+    signals.watch([&] {
+      const std::uint64_t offsets[] = {0, buffer.bytes().size()};
+      for (const SearchMatch& match : self.searcher.find(buffer.bytes(), offsets)) {
+        positions.push_back(match.position);
+        lengths.push_back(match.bytes);
+      }
+    });
   }
   return nb::make_tuple(array_of(std::move(positions)), array_of(std::move(lengths)));
 }

@@ -262,7 +262,7 @@ def test_progress(text):
 
 
 def test_the_gil_is_free(text):
-    data = text * 60
+    data = text * 20
     done = threading.Event()
     counts = []
 
@@ -321,7 +321,7 @@ def test_inputs_that_change_meanwhile(text):
     changer = threading.Thread(target=change)
     changer.start()
     try:
-        for turn in range(30):
+        for turn in range(15):
             hemstitch.compress(data, format=FORMATS[turn % 5], level=1 + turn % 12)
             hemstitch.compress_lz4_blocks(pages)
             hemstitch.compress_many(pages, format=FORMATS[turn % 5])

@@ -49,7 +49,9 @@ def test_suffixes_and_modes(text, tmp_path):
             file.write(text)
         with hemstitch.open(tmp_path / name, format="zlib" if format == "zlib" else None) as file:
             assert file.read() == text
-        assert (gzip.decompress if format in ("gzip", "bgzf") else bytes)((tmp_path / name).read_bytes())
+        by_peer = {"lz4": lz4.frame.decompress, "zlib": zlib.decompress}.get(format, gzip.decompress)
+        packed = (tmp_path / name).read_bytes()
+        assert by_peer(packed) == text and (packed[12:14] == b"BC") == (format == "bgzf")
     with pytest.raises(FileExistsError):
         hemstitch.open(tmp_path / "a.gz", "xb")
     with pytest.raises(FileNotFoundError):
@@ -516,8 +518,8 @@ def test_questions_past_the_end_read_nothing_again(text):
 
 
 def test_a_bomb_is_restored_as_it_is_read(tmp_path):
-    """3 GB from 3 to 13 MB: what is not asked for is not restored. In processes of their own, since memory is measured."""
-    size = 3 << 30
+    """1 GB from 1 to 4 MB: what is not asked for is not restored. In processes of their own, since memory is measured."""
+    size = 1 << 30
     for format in ("gzip", "lz4", "bgzf"):
         path = tmp_path / f"bomb.{format}"
         with hemstitch.open(path, "wb", format=format, level=1) as file:
@@ -583,10 +585,10 @@ def test_what_is_flushed_others_read(text, tmp_path):
                 file.flush()
                 reader = zlib.decompressobj(31 if format == "gzip" else 15)
                 assert reader.decompress(path.read_bytes()) == b"".join(lines[:number + 1])
+            file.flush()
             size = path.stat().st_size
             file.flush()
-            file.flush()
-            assert path.stat().st_size >= size
+            assert path.stat().st_size == size
         assert hemstitch.restore(path.read_bytes(), format=format) == b"".join(lines)
     # A flush before the end costs nothing, so text files, which do that, are as small as others.
     for flushes in (0, 1):
@@ -641,7 +643,7 @@ def test_closing_a_file_that_threads_read(text, tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_forked_child_never_waits_for_threads_that_are_not_there():
-    content = b"".join(b"%d,%d\n" % (number, number * number) for number in range(2_000_000))
+    content = b"".join(b"%d,%d\n" % (number, number * number) for number in range(1_000_000))
     for packed in (gzip.compress(content, 1), hemstitch.compress(content)):
         for threads in (0, 1):
             with hemstitch.open(io.BytesIO(packed), threads=threads) as file, hemstitch.open(io.BytesIO(packed)) as fresh:

@@ -1,6 +1,7 @@
 """Handlers of signals run while a long call works, and what they raise, as Ctrl-C does, ends the call."""
 
 import io
+import mmap
 import random
 import signal
 
@@ -10,7 +11,7 @@ import hemstitch
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
 
-NOISY, BOMB = 30_000_000, 2 << 30  # bytes of content: seconds of work at the slowest level, or restored
+NOISY, BOMB, NOUGHTS = 30_000_000, 2 << 30, 1 << 29  # bytes of content: seconds of work at the slowest level, or restored, or searched
 
 
 @pytest.fixture(scope="module")
@@ -23,8 +24,21 @@ def bomb():
     return hemstitch.compress(bytes(1 << 26), format="gzip") * (BOMB >> 26)
 
 
-def parts(data):
-    return [data[at:at + 100_000] for at in range(0, len(data), 100_000)]
+def parts(data, size=100_000):
+    view = memoryview(data)  # no copies, during which handlers would run
+    return [view[at:at + size] for at in range(0, len(data), size)]
+
+
+@pytest.fixture(scope="module")
+def files(bomb, tmp_path_factory):
+    path = tmp_path_factory.mktemp("files") / "bomb.gz"
+    path.write_bytes(bomb)
+    return [path, path]
+
+
+def found_in_zeros(search):
+    """Where they are searched for patterns that end with a zero: every byte is looked at."""
+    return getattr(hemstitch.Searcher([b"\1\0", b"\2\0"]), search)(bytes(NOUGHTS))
 
 
 def seek_and_read(file):
@@ -43,19 +57,26 @@ CALLS = {
     "restore_many": lambda data, bomb: hemstitch.restore_many([bomb, bomb]),
     "make_index": lambda data, bomb: hemstitch.make_index(bomb),
     "read": lambda data, bomb: hemstitch.open(io.BytesIO(bomb)).read(),
-    "readinto": lambda data, bomb: hemstitch.Reader(io.BytesIO(bomb)).readinto(bytearray(BOMB)),
+    "readinto": lambda data, bomb: hemstitch.Reader(io.BytesIO(bomb)).readinto(mmap.mmap(-1, BOMB)),
     "seek": lambda data, bomb: seek_and_read(hemstitch.open(io.BytesIO(bomb))),
     "size": lambda data, bomb: hemstitch.Reader(io.BytesIO(bomb)).size(),
-}
+    "restored_size": lambda data, bomb: hemstitch.restored_size(bomb),
+    "search": lambda data, bomb: found_in_zeros("search"),
+    "search, compressed": lambda data, bomb: hemstitch.Searcher("word", decompress=True).search(bomb),
+    "find": lambda data, bomb: found_in_zeros("find"),
+    "candidates": lambda data, bomb: hemstitch.Matcher().candidates(data),
+    "evaluate": lambda data, bomb: hemstitch.evaluate(data),
+    "find_many": lambda data, bomb: hemstitch.Matcher(finder="hash_pairs").find_many(parts(data, 50_000)),
+} | {f"find, {finder}": lambda data, bomb, finder=finder: hemstitch.Matcher(finder=finder).find(data)
+     for finder in hemstitch._core.finder_names() if finder != "hash_pairs"}
 
 
 class Raised(Exception):
     pass
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_handlers_run_and_end_calls(name, data, bomb):
-    # If they did not run during the call, there would be one run after it, however many signals came.
+def expect_handled(call):
+    # If handlers did not run during the call, there would be one run after it, however many signals came.
     runs = []
 
     def handle(*_):
@@ -68,12 +89,22 @@ def test_handlers_run_and_end_calls(name, data, bomb):
         signal.setitimer(signal.ITIMER_REAL, 0.01, 0.01)
         with pytest.raises(Raised):
             try:
-                CALLS[name](data, bomb)
+                call()
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_handlers_run_and_end_calls(name, data, bomb):
+    expect_handled(lambda: CALLS[name](data, bomb))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_handlers_end_a_search_of_files(threads, files):
+    expect_handled(lambda: hemstitch.search("word", files, decompress=True, threads=threads))
 
 
 def test_a_file_goes_on_after_a_signal(data, bomb):
@@ -82,10 +113,10 @@ def test_a_file_goes_on_after_a_signal(data, bomb):
 
     before = signal.signal(signal.SIGALRM, handle)
     try:
-        with hemstitch.Reader(io.BytesIO(bomb + hemstitch.compress(b"end", format="gzip"))) as file:
+        with hemstitch.Reader(io.BytesIO(bomb[:len(bomb) // 4] + hemstitch.compress(b"end", format="gzip"))) as file:
             signal.setitimer(signal.ITIMER_REAL, 0.01)
             with pytest.raises(Raised):
-                file.seek(BOMB)
+                file.seek(BOMB // 4)
                 file.read(1)
             assert file.read(3) == b"end"
         file = hemstitch.open(io.BytesIO(), "wb", level=12)

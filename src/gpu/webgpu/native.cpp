@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <webgpu/wgpu.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/between_pieces.hpp"
 #include "match/brute_force/brute_force.hpp"
 #include "match/common/common_length.hpp"
 #include "match/common/parallel_find.hpp"
@@ -95,8 +96,10 @@ MatchRecords brute_force_reference(const FinderInput& input, const FinderParamet
         const std::size_t last = input.history_bytes + end;
         const std::size_t oldest = first - std::min<std::size_t>(first, parameters.window_size);
         TextTrees trees(input.data, oldest, last, parameters);
-        for (std::size_t position = oldest; position < first; ++position) trees.insert(position);
-        for (std::size_t position = first; position < last; ++position) {
+        PositionCount positions;
+        for (std::size_t position = oldest; position < first; ++position, positions.next())
+          trees.insert(position);
+        for (std::size_t position = first; position < last; ++position, positions.next()) {
           const Match best = trees.insert(position);
           records[position - input.history_bytes] = pack_match(best.offset, best.length);
           sum.probes += std::min<std::size_t>(position, parameters.window_size);

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/between_pieces.hpp"
 #include "core/parallel.hpp"
 #include "match/common/find_counters.hpp"
 
@@ -17,7 +18,10 @@ template <typename Find>
 FindCounters find_in_pieces(std::size_t position_count, std::size_t piece_positions, const Find& find) {
   const std::size_t piece_count = (position_count + piece_positions - 1) / piece_positions;
   std::vector<FindCounters> counters(piece_count);
+  LooksBetweenPieces* const call = LooksBetweenPieces::here();
   run_in_parallel(piece_count, 1, [&](std::size_t piece) {
+    const LooksBetweenPieces::Here here(call);
+    look_between_pieces();
     const std::size_t begin = piece * piece_positions;
     FindCounters own;  // in memory of its own, so that threads do not share cache lines
     find(begin, std::min(begin + piece_positions, position_count), own);

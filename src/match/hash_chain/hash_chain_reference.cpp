@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/between_pieces.hpp"
 #include "core/bytes.hpp"
 #include "match/common/common_length.hpp"
 #include "match/common/hash_word.hpp"
@@ -38,7 +39,8 @@ MatchRecords walk_chains(const FinderInput& input, const HashChainParameters& pa
 
   std::vector<std::uint32_t> head(std::size_t{1} << parameters.hash_bits, kNoPosition);
   std::vector<std::uint32_t> previous(data_bytes);
-  for (std::uint32_t position = 0; position <= data_bytes - width; ++position) {
+  PositionCount positions;
+  for (std::uint32_t position = 0; position <= data_bytes - width; ++position, positions.next()) {
     const std::uint32_t word = load_le32(data + position);
     const std::uint32_t hash = hash_at(data + position, width, parameters.hash_bits);
     previous[position] = head[hash];

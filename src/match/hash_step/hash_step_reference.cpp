@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/between_pieces.hpp"
 #include "core/bytes.hpp"
 #include "match/common/common_length.hpp"
 #include "match/common/hash_word.hpp"
@@ -36,10 +37,11 @@ MatchRecords look_up_in_groups(const FinderInput& input, const HashStepParameter
           static_cast<std::uint32_t>(position);
   };
 
+  PositionCount positions;
   insert(0, std::min(input.history_bytes, hashed_end));
   for (std::size_t group = input.history_bytes; group < hashed_end; group += parameters.group_positions) {
     const std::size_t group_end = std::min(group + parameters.group_positions, hashed_end);
-    for (std::size_t position = group; position < group_end; ++position) {
+    for (std::size_t position = group; position < group_end; ++position, positions.next()) {
       const std::uint32_t word = load_le32(data + position);
       const std::size_t limit = std::min<std::size_t>(parameters.cap_bytes, data_bytes - position);
       Match best;

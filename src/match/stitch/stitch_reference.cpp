@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/between_pieces.hpp"
 #include "match/common/common_length.hpp"
 #include "match/stitch/stitch.hpp"
 
@@ -25,7 +26,8 @@ namespace {
 
 MatchRecords stitch_backward(const FinderInput& input, std::size_t reach, const MatchRecords& found) {
   MatchRecords stitched(found.size());
-  for (std::size_t position = 0; position < found.size(); ++position) {
+  PositionCount positions;
+  for (std::size_t position = 0; position < found.size(); ++position, positions.next()) {
     Match best{record_offset(found[position]), record_length(found[position])};
     const std::size_t data_position = input.history_bytes + position;
     const std::byte* here = input.data.data() + data_position;

@@ -1,3 +1,4 @@
+#include "core/between_pieces.hpp"
 #include "parse/greedy/greedy.hpp"
 
 namespace hemstitch {
@@ -5,7 +6,8 @@ namespace hemstitch {
 std::vector<Sequence> parse_greedy(const ParseInput& input) {
   const std::size_t block_bytes = input.records.size();
   SequenceBuilder sequences;
-  for (std::size_t position = 0; position < block_bytes;) {
+  PositionCount positions;
+  for (std::size_t position = 0; position < block_bytes; positions.next()) {
     const Match match = usable_match(input.records[position], position, block_bytes, input.plan);
     if (match.length == 0) {
       sequences.literal();

@@ -1,3 +1,4 @@
+#include "core/between_pieces.hpp"
 #include "parse/lazy/lazy.hpp"
 
 namespace hemstitch {
@@ -10,7 +11,8 @@ std::vector<Sequence> parse_lazy(const ParseInput& input, std::uint32_t lazy_ski
   };
 
   SequenceBuilder sequences;
-  for (std::size_t position = 0; position < block_bytes;) {
+  PositionCount positions;
+  for (std::size_t position = 0; position < block_bytes; positions.next()) {
     const Match match = usable(position);
     const bool look_ahead = lazy_skip == 0 || match.length < lazy_skip;
     if (match.length == 0 || (look_ahead && usable(position + 1).length > match.length)) {

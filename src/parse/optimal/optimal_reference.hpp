@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/between_pieces.hpp"
 #include "parse/optimal/optimal.hpp"
 #include "parse/optimal/optimal_tuning.hpp"
 
@@ -33,11 +34,11 @@ struct Decision {
 // and beyond it count as 0.
 template <typename Model>
 void solve_segment(const ParseInput& input, const Model& model, std::size_t begin, std::size_t end,
-                   std::size_t horizon, std::vector<Match>& decisions) {
+                   std::size_t horizon, std::vector<Match>& decisions, PositionCount& positions) {
   std::vector<std::uint64_t> cost(horizon - begin + 1, 0);
   const auto cost_from = [&](std::size_t position) -> std::uint64_t& { return cost[position - begin]; };
   const std::uint32_t shortest = input.plan.min_match_length;
-  for (std::size_t position = horizon; position-- > begin;) {
+  for (std::size_t position = horizon; position-- > begin; positions.next()) {
     Decision best{literal_cost_at(input, model, position) + cost_from(position + 1)};
     // The index-th length is tried_length(index), the longest first; 0 ends them.
     const auto consider = [&](const Match& match, unsigned length_count, const auto& tried_length) {
@@ -73,10 +74,11 @@ std::vector<Sequence> parse_in_segments(const ParseInput& input, const ModelOf& 
                                         std::size_t segment_positions, std::size_t look_ahead_positions) {
   const std::size_t block_bytes = input.records.size();
   std::vector<Match> decisions(block_bytes);
+  PositionCount positions;
   for (std::size_t begin = 0; begin < block_bytes; begin += segment_positions) {
     const std::size_t end = std::min(begin + segment_positions, block_bytes);
     solve_segment(input, model_of(begin), begin, end, std::min(end + look_ahead_positions, block_bytes),
-                  decisions);
+                  decisions, positions);
   }
 
   SequenceBuilder sequences;
