@@ -91,7 +91,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   limits.begin_bytes = 1;
   // 0 bytes are never lent.
   limits.lent_bytes = input.ConsumeIntegralInRange<std::size_t>(0, 2000);
-  limits.loans = kLoans;
+  limits.contents_bytes = input.ConsumeIntegralInRange<std::uint64_t>(0, 4'000'000);
   const bool members = input.ConsumeBool();
   const std::size_t piece_bytes = input.ConsumeIntegralInRange<std::size_t>(1, 3000);
   const std::size_t room_bytes = input.ConsumeIntegralInRange<std::size_t>(1, 5000);

@@ -671,13 +671,34 @@ TEST_WITH_THREADS(DeflateParallel, IsGivenUpAtAnyTime) {
   }
 }
 
+// All contents share memory. A piece that gets none ends early or is never restored, and the memory of what was
+// passed on serves the next pieces.
+TEST_WITH_THREADS(DeflateParallel, GoesOnWithLittleMemoryForContents) {
+  const Bytes content = wordy_bytes(1'000'000), data = zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1);
+  DeflateParallelLimits limits = tiny_pieces(8192, 4);
+  for (const std::uint64_t bytes : {0u, 200'000u, 1'000'000u}) {
+    limits.contents_bytes = bytes;
+    const ParallelOutcome found = restored_in_parallel(data, limits);
+    EXPECT_EQ(found.content == content, true) << bytes;
+    if (bytes == 0) {
+      EXPECT_EQ(found.linked_bytes, 0u);
+    }
+  }
+  EXPECT_GT(most_linked(data, content, limits), content.size() / 8);
+}
+
 TEST(DeflateParallel, TakesNoMoreThanItMay) {
   const DeflateParallelLimits all = deflate_parallel_limits({.threads = 16});
   EXPECT_EQ(all.threads, 16u);
-  const DeflateParallelLimits some = deflate_parallel_limits({.threads = 16, .memory_bytes = 200 << 20});
+  for (unsigned threads = 2; threads < 100; ++threads) {
+    const DeflateParallelLimits limits = deflate_parallel_limits({.threads = threads, .loans = 4});
+    EXPECT_EQ(limits.threads, threads);
+    EXPECT_LE(limits.memory_bytes(), threads * (std::uint64_t{8} << 20));
+  }
+  const DeflateParallelLimits some = deflate_parallel_limits({.threads = 16, .memory_bytes = 50 << 20});
   EXPECT_LT(some.threads, 16u);
   EXPECT_GT(some.threads, 1u);
-  EXPECT_LE(some.memory_bytes(), 200u << 20);
+  EXPECT_LE(some.memory_bytes(), 50u << 20);
   EXPECT_EQ(deflate_parallel_limits({.threads = 16, .memory_bytes = 1}).threads, 1u);
   EXPECT_EQ(deflate_parallel_limits({.threads = 16, .input_bytes = 1'000'000}).threads, 1u);
   EXPECT_EQ(deflate_parallel_limits({.threads = 1}).threads, 1u);

@@ -68,6 +68,7 @@ void require_content(const Bytes& file, const Bytes& content, bool with_garbage 
   EXPECT_EQ(index_stream(listed).content_bytes(), content.size());
   if (with_garbage) return;
   for (const std::size_t piece_bytes : {1u, 7u, 100'000u}) {
+    if (piece_bytes < 100'000 && file.size() > 400'000) continue;  // much work for nothing new
     CollectSink sink;
     Decompressor decompressor(reading(), [&](auto piece) { sink.write(piece); });
     for (std::size_t at = 0; at < file.size(); at += piece_bytes)
@@ -140,7 +141,7 @@ struct FalseBgzf {
 };
 
 std::vector<FalseBgzf> false_bgzf() {
-  const Bytes text = wordy_bytes(50'000), large = equal_bytes(90'000), noise = random_bytes(300'000);
+  const Bytes text = wordy_bytes(20'000), large = equal_bytes(90'000), noise = random_bytes(300'000);
   const Bytes good = bgzf_member(text), end = bgzf_marker();
   const int good_bytes = static_cast<int>(good.size());
   Bytes many, many_contents;
@@ -170,7 +171,7 @@ TEST_WITH_THREADS(Gzip, MembersWithAFieldLikeThatOfBgzfAreRestored) {
     require_content(one.file, one.content);
     EXPECT_EQ(restored(one.file, reading("cpu", Format::kGzip)).content, one.content);
     EXPECT_FALSE(restored(one.file).report.end_missing);
-    for (const std::uint64_t begin : {0u, 10u, 49'990u, 60'000u, 199'000u})
+    for (const std::uint64_t begin : {0u, 10u, 19'990u, 24'000u, 79'000u})
       for (const std::uint64_t end : {begin + 100, UINT64_MAX}) {
         if (begin > one.content.size()) continue;
         MemorySource source(one.file);

@@ -82,11 +82,11 @@ Bytes repeated(const Bytes& bytes, std::size_t count) {
 
 const std::vector<Input>& inputs() {
   static const std::vector<Input> all = [] {
-    const Bytes mixed = mixed_bytes(1'000'000), words = wordy_bytes(700'001), some = random_bytes(150'000);
+    const Bytes mixed = mixed_bytes(400'000), words = wordy_bytes(300'001), some = random_bytes(70'000);
     std::vector<Input> made;
     made.push_back({"sized", sized(mixed), mixed});
     made.push_back({"streamed", streamed(mixed, 64 << 10), mixed});
-    made.push_back({"large blocks", sized(mixed, 1 << 20), mixed});
+    made.push_back({"large blocks", sized(mixed, 256 << 10), mixed});
     made.push_back({"short blocks, sized", flushed(words, 20'000, true), words});
     made.push_back({"short blocks", flushed(mixed, 20'000, false), mixed});
     made.push_back({"very short blocks", flushed(some, 7, true), some});
@@ -123,9 +123,9 @@ void expect_parts(const RangeReader& reader, const Bytes& content) {
   EXPECT_TRUE(read_all(reader, content.size() + 5, 10).empty());
   std::mt19937 random(3);
   std::vector<ContentBytes> ranges;
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 60; ++i) {
     const std::uint64_t at = random() % (content.size() + 1);
-    const std::size_t bytes = random() % (i % 10 == 0 ? 200'000 : 300);
+    const std::size_t bytes = random() % (i % 10 == 0 ? 150'000 : 300);
     if (i % 4 == 0) {
       EXPECT_TRUE(read_all(reader, at, bytes) == part(content, at, bytes)) << at << " " << bytes;
     }
@@ -152,13 +152,12 @@ ReadAt reading(const Bytes& bytes, std::atomic<std::uint64_t>& count) {
 TEST_WITH_THREADS(RangeReader, GivesWhatRestoreGives) {
   for (const Input& input : inputs()) {
     SCOPED_TRACE(input.name);
-    for (const unsigned threads : {1u, 3u}) {
-      RestoreOptions options;
-      options.threads = threads;
-      expect_parts(RangeReader(input.bytes, options), input.content);
-      std::atomic<std::uint64_t> count = 0;
-      expect_parts(RangeReader(reading(input.bytes, count), input.bytes.size(), options), input.content);
-    }
+    RestoreOptions options;
+    options.threads = 1;
+    expect_parts(RangeReader(input.bytes, options), input.content);
+    options.threads = 3;
+    std::atomic<std::uint64_t> count = 0;
+    expect_parts(RangeReader(reading(input.bytes, count), input.bytes.size(), options), input.content);
   }
 }
 

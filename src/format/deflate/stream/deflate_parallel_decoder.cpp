@@ -1,7 +1,10 @@
 #include "format/deflate/stream/deflate_parallel_decoder.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <optional>
@@ -25,59 +28,134 @@ constexpr unsigned kMostStarts = 8;
 
 DeflateParallelLimits deflate_parallel_limits(const StreamMeans& means) {
   DeflateParallelLimits limits;
-  const std::uint64_t a_piece = limits.memory_bytes() / limits.pieces,
-                      lent_bytes = means.loans * std::uint64_t{limits.content_bytes};
-  // One piece for each thread that restores, and some that wait until their content is passed on.
-  std::uint64_t pieces =
-      means.threads == 2 ? kDeflateStreamSharedPieces : std::uint64_t{means.threads} + means.threads / 2 + 2;
-  if (means.memory_bytes != 0)
-    pieces = std::min(pieces, (means.memory_bytes - std::min(means.memory_bytes, lent_bytes)) / a_piece);
-  if (means.input_bytes) pieces = std::min(pieces, *means.input_bytes / limits.piece_bytes);
-  limits.pieces = static_cast<std::size_t>(pieces);
-  limits.loans = means.loans;
-  limits.threads = pieces < (means.threads == 2 ? kLeastSharedPieces : kLeastPieces)
-                       ? 1
-                       : static_cast<unsigned>(std::min<std::uint64_t>(std::max(means.threads, 1u), pieces));
+  const std::uint64_t most_pieces =
+      means.input_bytes ? *means.input_bytes / kDeflateStreamPieceBytes : UINT64_MAX;
+  const auto fits = [&](unsigned threads, std::size_t piece_bytes) {
+    const bool shares = threads == 2;
+    if (most_pieces < (shares ? kLeastSharedPieces : kLeastPieces)) return false;
+    limits.threads = static_cast<unsigned>(std::min<std::uint64_t>(threads, most_pieces));
+    limits.piece_bytes = piece_bytes;
+    // One piece for each thread that restores, and some that wait until their content is passed on.
+    const std::uint64_t pieces = shares ? kDeflateStreamSharedPieces : threads + threads / 2 + 2;
+    limits.pieces = static_cast<std::size_t>(
+        means.input_bytes ? std::min(pieces, *means.input_bytes / piece_bytes) : pieces);
+    const std::uint64_t bytes =
+        means.memory_bytes != 0 ? means.memory_bytes : threads * kDeflateStreamThreadBytes;
+    limits.contents_bytes = std::min((limits.pieces + means.loans) * std::uint64_t{limits.content_bytes},
+                                     bytes - std::min(bytes, limits.inputs_bytes()));
+    return limits.contents_bytes >= (limits.threads + 1) * piece_bytes * kDeflateStreamLeastContentFactor;
+  };
+  for (unsigned threads = means.threads; threads > 1; --threads)
+    for (std::size_t bytes = kDeflateStreamPieceBytes; bytes >= kDeflateStreamLeastPieceBytes; bytes /= 2)
+      if (fits(threads, bytes)) return limits;
+  limits.threads = 1;
   return limits;
 }
 
-// Memory for contents. It returns to the pool when nobody uses it any more: it may be lent for longer than
-// the decoder exists.
+// Memory for contents: rooms of address space, of which only what was written to takes memory. A room returns to
+// the pool when nobody uses it any more: it may be lent for longer than the decoder exists.
 class DeflateParallelDecoder::ContentPool : public std::enable_shared_from_this<ContentPool> {
  public:
-  explicit ContentPool(std::size_t bytes) : bytes_(bytes) {}
-
-  // Throws std::bad_alloc.
-  std::shared_ptr<std::byte> take() {
-    LargeBuffer buffer = idle();
-    if (buffer.get() == nullptr) {
-      buffer = LargeBuffer(bytes_);
-      const std::scoped_lock lock(mutex_);
-      idle_.reserve(made_ + 1);  // so that giving back needs no memory
-      ++made_;
+  class Room {
+   public:
+    // Throws std::bad_alloc.
+    explicit Room(std::size_t bytes)
+        : memory_(static_cast<std::byte*>(std::aligned_alloc(kPageBytes, bytes)), std::free) {
+      if (!memory_) throw std::bad_alloc();
+#ifdef MADV_NOHUGEPAGE
+      madvise(memory_.get(), bytes, MADV_NOHUGEPAGE);  // a huge page would take more than what is written
+#endif
     }
-    std::byte* const bytes = buffer.get();
-    auto back = [pool = shared_from_this(),
-                 owned = std::make_shared<LargeBuffer>(std::move(buffer))](std::byte*) {
-      const std::scoped_lock lock(pool->mutex_);
-      pool->idle_.push_back(std::move(*owned));
-    };
-    return {bytes, std::move(back)};
+    std::byte* get() const { return memory_.get(); }
+
+   private:
+    friend class ContentPool;
+    std::unique_ptr<std::byte, decltype(&std::free)> memory_;
+    std::size_t written_ = 0;   // so many bytes of it take memory
+    std::size_t reserved_ = 0;  // so many may
+  };
+
+  // All rooms together take `most_bytes` at most, one that nobody uses `idle_bytes`.
+  ContentPool(std::size_t room_bytes, std::uint64_t most_bytes, std::size_t idle_bytes)
+      : room_bytes_(whole_pages(room_bytes)), most_bytes_(most_bytes), idle_bytes_(whole_pages(idle_bytes)) {}
+
+  // A room of which so many bytes are reserved. Nothing if there is too little memory.
+  std::shared_ptr<Room> take(std::size_t bytes) {
+    try {
+      std::unique_ptr<Room> room = idle_or_new(std::min(whole_pages(bytes), room_bytes_));
+      if (!room) return nullptr;
+      return {room.release(), [pool = shared_from_this()](Room* back) { pool->give_back(back); }};
+    } catch (const std::bad_alloc&) {
+      return nullptr;  // the calling thread restores it itself
+    }
+  }
+
+  // Whether a room may be written to up to there.
+  bool may_write(Room& room, std::size_t bytes) {
+    const std::scoped_lock lock(mutex_);
+    if (!reserve(room, whole_pages(bytes))) return false;
+    room.written_ = std::max(room.written_, whole_pages(bytes));
+    return true;
+  }
+
+  // Gives back what was reserved and not used.
+  void has_written(Room& room) {
+    const std::scoped_lock lock(mutex_);
+    reserved_bytes_ -= room.reserved_ - room.written_;
+    room.reserved_ = room.written_;
   }
 
  private:
-  LargeBuffer idle() {
-    const std::scoped_lock lock(mutex_);
-    if (idle_.empty()) return {};
-    LargeBuffer buffer = std::move(idle_.back());
-    idle_.pop_back();
-    return buffer;
+  static constexpr std::size_t kPageBytes = std::size_t{64} << 10;  // at least those of the system
+
+  static std::size_t whole_pages(std::size_t bytes) {
+    return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
   }
 
-  const std::size_t bytes_;
+  std::unique_ptr<Room> idle_or_new(std::size_t reserved_bytes) {
+    const std::scoped_lock lock(mutex_);
+    if (idle_.empty()) {
+      idle_.reserve(made_ + 1);  // so that giving back needs no memory
+      idle_.push_back(std::make_unique<Room>(room_bytes_));
+      ++made_;
+    }
+    std::unique_ptr<Room> room = std::move(idle_.back());
+    idle_.pop_back();
+    if (reserve(*room, reserved_bytes)) return room;
+    idle_.push_back(std::move(room));
+    return nullptr;
+  }
+
+  // Rooms that nobody uses give their memory to those that are used.
+  bool reserve(Room& room, std::size_t bytes) {
+    if (bytes <= room.reserved_) return true;
+    const std::size_t more = bytes - room.reserved_;
+    for (auto idle = idle_.begin(); idle != idle_.end() && reserved_bytes_ + more > most_bytes_; ++idle)
+      shrink(**idle, 0);
+    if (reserved_bytes_ + more > most_bytes_) return false;
+    reserved_bytes_ += more;
+    room.reserved_ = bytes;
+    return true;
+  }
+  void give_back(Room* room) {
+    const std::scoped_lock lock(mutex_);
+    shrink(*room, idle_bytes_);
+    idle_.emplace_back(room);
+  }
+  void shrink(Room& room, std::size_t bytes) {
+    if (room.written_ > bytes && madvise(room.get() + bytes, room.written_ - bytes, MADV_DONTNEED) == 0)
+      room.written_ = bytes;
+    reserved_bytes_ -= room.reserved_ - room.written_;
+    room.reserved_ = room.written_;
+  }
+
+  const std::size_t room_bytes_;
+  const std::uint64_t most_bytes_;
+  const std::size_t idle_bytes_;
   std::mutex mutex_;
+  std::uint64_t reserved_bytes_ = 0;
   std::size_t made_ = 0;
-  std::vector<LargeBuffer> idle_;
+  std::vector<std::unique_ptr<Room>> idle_;
 };
 
 struct DeflateParallelDecoder::Piece {
@@ -93,6 +171,8 @@ struct DeflateParallelDecoder::Piece {
 
   std::uint64_t number = 0;
   std::uint64_t begin = 0;                    // of its input, in the whole input
+  std::size_t full_bytes = 0;                 // how many it will have of its own
+  std::size_t expected_bytes = 0;             // that its content will take
   std::size_t own_bytes = 0, held_bytes = 0;  // without, and with bytes of the next piece
   LargeBuffer input;
   bool sealed = false;  // complete; only the calling thread uses this
@@ -108,12 +188,13 @@ struct DeflateParallelDecoder::Piece {
   std::atomic<bool> cancelled = false;
 
   // Used by the thread that works on the piece, then by all.
-  std::shared_ptr<std::byte> content;
+  std::shared_ptr<ContentPool::Room> room;
   std::vector<DeflatePart> parts;
   std::vector<std::byte> window, window_behind;  // before and after the first part, once linked
 
   std::span<const std::byte> held() const { return {input.get(), held_bytes}; }
   std::span<const std::byte> own() const { return {input.get(), own_bytes}; }
+  std::byte* content() const { return room->get(); }
   std::uint64_t key_at(std::uint64_t bits) const { return deflate_start_key(held(), bits) + begin * 16; }
   bool waits_or_works() const { return state == State::kWaiting || state == State::kWorking; }
 };
@@ -143,18 +224,27 @@ class DeflateParallelDecoder::Guide : public DeflatePieceGuide {
     return next->start == Piece::Start::kFound && key >= next->start_key;
   }
   bool is_cancelled() override { return piece_.cancelled.load(std::memory_order_relaxed); }
+  bool may_write(std::size_t bytes) override {
+    const bool may = decoder_.contents_->may_write(*piece_.room, bytes);
+    lacks_memory_ = lacks_memory_ || !may;
+    return may;
+  }
+  bool lacks_memory() const { return lacks_memory_; }
 
  private:
   DeflateParallelDecoder& decoder_;
   Piece& piece_;
-  bool searched_ = false;
+  bool searched_ = false, lacks_memory_ = false;
 };
 
 DeflateParallelDecoder::DeflateParallelDecoder(std::span<const std::byte> history, bool members,
                                                const DeflateParallelLimits& limits)
     : limits_(limits),
       members_(members),
-      contents_(std::make_shared<ContentPool>(limits.content_bytes)),
+      contents_(
+          std::make_shared<ContentPool>(limits.content_bytes, limits.contents_bytes,
+                                        std::min<std::size_t>(limits.content_bytes, 2 * content_share()))),
+      full_bytes_(limits.piece_bytes),
       serial_(history) {}
 
 DeflateParallelDecoder::~DeflateParallelDecoder() {
@@ -175,6 +265,7 @@ StreamStep DeflateParallelDecoder::restore(std::span<const std::byte> input, std
   if (mode_ == Mode::kAlone) {
     StreamStep step = serial_.restore(input, output);
     taken_bytes_ = position_ += step.input_bytes;
+    content_bytes_ += step.output_bytes;
     alone_bytes_ += step.input_bytes;
     if (step.ended)
       mode_ = Mode::kEnded;
@@ -189,7 +280,9 @@ StreamStep DeflateParallelDecoder::restore(std::span<const std::byte> input, std
     step.input_bytes += take(input.subspan(step.input_bytes));
     if (input.empty()) seal_all();
     const bool is_filled = step.input_bytes < input.size();
+    const std::size_t before = step.output_bytes;
     produce(step, output, input.empty() || is_filled, is_filled);
+    content_bytes_ += step.output_bytes - before;
     if (step.input_bytes != 0 || step.output_bytes != 0 || step.ended || step.status != Status::kOk ||
         input.empty() || (stops_at_points_ && point()))
       return step;
@@ -206,6 +299,7 @@ StreamStep DeflateParallelDecoder::restore_so_far(std::span<std::byte> output) {
   if (mode_ == Mode::kAlone) return serial_.restore({}, output);
   StreamStep step;
   produce(step, output, true, true);
+  content_bytes_ += step.output_bytes;
   return step;
 }
 
@@ -214,11 +308,14 @@ std::size_t DeflateParallelDecoder::take(std::span<const std::byte> input) {
   std::size_t taken = 0;
   while (taken < input.size()) {
     Piece* last = pieces_.empty() ? nullptr : pieces_.back().get();
-    if (last == nullptr || last->sealed || last->own_bytes == limits_.piece_bytes) {
+    if (last == nullptr || last->sealed || last->own_bytes == last->full_bytes) {
       if (pieces_.size() >= limits_.pieces) break;
       auto piece = std::make_shared<Piece>();
       piece->number = piece_count_++;
       piece->begin = taken_bytes_;
+      fit_pieces();
+      piece->full_bytes = full_bytes_;
+      piece->expected_bytes = expected_bytes_;
       const std::scoped_lock lock(mutex_);
       if (idle_inputs_.empty()) {
         piece->input = LargeBuffer(limits_.piece_bytes + limits_.overlap_bytes + kDeflateReadBehindBytes);
@@ -231,7 +328,7 @@ std::size_t DeflateParallelDecoder::take(std::span<const std::byte> input) {
       last = piece.get();
     }
     const auto some =
-        input.subspan(taken, std::min(input.size() - taken, limits_.piece_bytes - last->own_bytes));
+        input.subspan(taken, std::min(input.size() - taken, last->full_bytes - last->own_bytes));
     std::memcpy(last->input.get() + last->own_bytes, some.data(), some.size());
     last->own_bytes = last->held_bytes = last->own_bytes + some.size();
     if (pieces_.size() > 1) {
@@ -248,6 +345,26 @@ std::size_t DeflateParallelDecoder::take(std::span<const std::byte> input) {
     taken_bytes_ += some.size();
   }
   return taken;
+}
+
+// Memory for the content of one piece, if all have the same.
+std::size_t DeflateParallelDecoder::content_share() const {
+  return static_cast<std::size_t>(limits_.contents_bytes / (limits_.threads + kDeflateStreamContentsBeside));
+}
+
+// Chooses the size of the next pieces by the content of what was restored last: contents are of like size, whatever
+// the data shrinks to.
+void DeflateParallelDecoder::fit_pieces() {
+  const std::uint64_t input = position_ - fitted_at_, content = content_bytes_ - fitted_content_;
+  if (input < limits_.overlap_bytes) return;
+  const std::size_t share = content_share();
+  const std::uint64_t written = content * kDeflateStreamWrittenEighths / 8;
+  const std::size_t least = std::min(limits_.overlap_bytes, limits_.piece_bytes);
+  full_bytes_ = limits_.piece_bytes;
+  while (full_bytes_ / 2 >= least && full_bytes_ * written / input > share) full_bytes_ /= 2;
+  expected_bytes_ = static_cast<std::size_t>(std::min<std::uint64_t>(full_bytes_ * written / input, share));
+  fitted_at_ = position_;
+  fitted_content_ = content_bytes_;
 }
 
 void DeflateParallelDecoder::seal(Piece& piece) {
@@ -431,15 +548,15 @@ bool DeflateParallelDecoder::hand_over(StreamStep& step, std::span<std::byte> ou
     if (lends_ && left >= limits_.lent_bytes) {
       // What was restored before comes first.
       if (step.output_bytes != 0) return false;
-      step.lent = {piece.content.get() + at, left};
-      step.owner = piece.content;
+      step.lent = {piece.content() + at, left};
+      step.owner = {piece.room, piece.content()};
       step.output_bytes = left;
       part_at_ += left;
       linked_bytes_ += left;
       return false;
     }
     const std::size_t count = std::min(left, output.size() - step.output_bytes);
-    std::memcpy(output.data() + step.output_bytes, piece.content.get() + at, count);
+    std::memcpy(output.data() + step.output_bytes, piece.content() + at, count);
     part_at_ += count;
     step.output_bytes += count;
     linked_bytes_ += count;
@@ -470,7 +587,7 @@ void DeflateParallelDecoder::leave_part() {
   }
   lock.unlock();
   window_ = part_ == 0 ? current_->window_behind
-                       : deflate_window_behind(part, {current_->content.get(), limits_.content_bytes}, {});
+                       : deflate_window_behind(part, {current_->content(), limits_.content_bytes}, {});
   current_ = nullptr;
   go_on_at(end_bits);
 }
@@ -561,11 +678,12 @@ void DeflateParallelDecoder::release(std::uint64_t before_byte) {
     if (piece.state == Piece::State::kWorking || (piece.resolving && !piece.resolved)) break;
     if (piece.state == Piece::State::kDone) ++useless_pieces_;
     idle_inputs_.push_back(std::move(piece.input));
-    piece.content = nullptr;
+    piece.room = nullptr;
     piece.linked_next = nullptr;
     piece.next = nullptr;
     if (linked_last_.get() == &piece) linked_last_ = nullptr;
     pieces_.pop_front();
+    work_comes_.notify_all();
   }
 }
 
@@ -613,6 +731,9 @@ DeflateParallelDecoder::Task DeflateParallelDecoder::next_task(bool helps) {
     if (piece->begin >= from_byte) first = &piece;
   }
   if (first == nullptr) return {};
+  // Where memory is used up, it comes back when content has been passed on.
+  (*first)->room = contents_->take((*first)->expected_bytes);
+  if (!(*first)->room) return {};
   if (shares) {
     if ((*first)->begin != run_end_byte_) run_begin_byte_ = (*first)->begin;
     run_end_byte_ = (*first)->begin + (*first)->own_bytes;
@@ -637,7 +758,7 @@ void DeflateParallelDecoder::run(const Task& task, DeflatePieceDecoder& decoder,
     piece.resolving = true;
     lock.unlock();
     const DeflatePart& part = piece.parts.front();
-    std::byte* const at = piece.content.get() + part.symbols_at;
+    std::byte* const at = piece.content() + part.symbols_at;
     resolve_markers(reinterpret_cast<const std::uint16_t*>(at), part.symbol_count, piece.window, at);
     lock.lock();
     piece.resolved = true;
@@ -651,6 +772,7 @@ void DeflateParallelDecoder::run(const Task& task, DeflatePieceDecoder& decoder,
     } catch (const std::bad_alloc&) {
       failed = true;  // the calling thread restores its bytes itself
     }
+    contents_->has_written(*piece.room);
     lock.lock();
     if (failed) piece.parts.clear();
     piece.state = Piece::State::kDone;
@@ -678,7 +800,6 @@ std::optional<std::uint64_t> DeflateParallelDecoder::find_start(const Piece& pie
 }
 
 void DeflateParallelDecoder::restore_piece(Piece& piece, DeflatePieceDecoder& decoder) {
-  if (!piece.content) piece.content = contents_->take();
   Guide guide(*this, piece);
   std::optional<std::uint64_t> start;
   std::uint64_t from_bits = 0;
@@ -703,8 +824,8 @@ void DeflateParallelDecoder::restore_piece(Piece& piece, DeflatePieceDecoder& de
       }
     }
     piece.parts =
-        decoder.restore(piece.held(), *start, members_, {piece.content.get(), limits_.content_bytes}, guide);
-    if (!piece.parts.empty()) return;
+        decoder.restore(piece.held(), *start, members_, {piece.content(), limits_.content_bytes}, guide);
+    if (!piece.parts.empty() || guide.lacks_memory()) return;
     from_bits = *std::exchange(start, std::nullopt) + 1;
   }
 }
@@ -729,7 +850,7 @@ void DeflateParallelDecoder::link() {
     if (!next || next->start_key != link_key_ || next->state != Piece::State::kDone || next->parts.empty())
       return;
     const DeflatePart& part = next->parts.front();
-    const std::span<const std::byte> content(next->content.get(), limits_.content_bytes);
+    const std::span<const std::byte> content(next->content(), limits_.content_bytes);
     // If a match reaches back before the beginning of the content, the calling thread reports it.
     if (link_window_.size() < kDeflateWindowBytes &&
         oldest_marker({reinterpret_cast<const std::uint16_t*>(content.data() + part.symbols_at),

@@ -32,22 +32,22 @@
 namespace hemstitch {
 
 struct DeflateParallelLimits {
-  unsigned threads = 2;    // including the calling one
-  std::size_t pieces = 4;  // in memory at once
-  std::size_t piece_bytes = kDeflateStreamPieceBytes;
-  std::size_t overlap_bytes = kDeflateStreamOverlapBytes;  // in a piece at most
-  std::size_t content_bytes = kDeflateStreamContentBytes;
+  unsigned threads = 2;                                    // including the calling one
+  std::size_t pieces = 4;                                  // in memory at once
+  std::size_t piece_bytes = kDeflateStreamPieceBytes;      // at most, and at least:
+  std::size_t overlap_bytes = kDeflateStreamOverlapBytes;  // of the next piece, in a piece at most
+  std::size_t content_bytes = kDeflateStreamContentBytes;  // in a piece at most
+  std::uint64_t contents_bytes =
+      kDeflateStreamContentBytes * std::uint64_t{4};  // of all pieces, lent ones too
   std::size_t begin_bytes = kDeflateStreamBeginBytes;
   std::size_t lent_bytes = kDeflateStreamLentBytes;  // how much is lent, if that is allowed
-  unsigned loans = 0;
 
-  std::uint64_t memory_bytes() const {
-    return pieces * std::uint64_t{piece_bytes + overlap_bytes + content_bytes} +
-           loans * std::uint64_t{content_bytes};
-  }
+  std::uint64_t inputs_bytes() const { return pieces * std::uint64_t{piece_bytes + overlap_bytes}; }
+  std::uint64_t memory_bytes() const { return inputs_bytes() + contents_bytes; }
 };
 
-// One thread if there is too little memory or input for more.
+// One thread if there is too little memory or input for more. Where the memory has no limit, it takes
+// kDeflateStreamThreadBytes for each thread but the calling one.
 DeflateParallelLimits deflate_parallel_limits(const StreamMeans& means);
 
 class DeflateParallelDecoder : public StreamDecoder {
@@ -101,6 +101,8 @@ class DeflateParallelDecoder : public StreamDecoder {
   };
 
   std::size_t take(std::span<const std::byte> input);
+  std::size_t content_share() const;
+  void fit_pieces();
   void seal(Piece& piece);
   void seal_all();
   void produce(StreamStep& step, std::span<std::byte> output, bool waits, bool is_filled);
@@ -137,6 +139,9 @@ class DeflateParallelDecoder : public StreamDecoder {
   std::uint64_t position_ = 0;  // restored up to here, except for a few bits
   std::uint64_t alone_bytes_ = 0;
   std::uint64_t piece_count_ = 0;
+  std::uint64_t content_bytes_ = 0;                   // restored up to `position_`
+  std::uint64_t fitted_at_ = 0, fitted_content_ = 0;  // both, when these were chosen:
+  std::size_t full_bytes_, expected_bytes_ = 0;  // of the next pieces, and of the memory for their content
   std::uint64_t linked_bytes_ = 0;
   bool lends_ = false, stops_at_points_ = false, at_new_point_ = false;
   DeflateDecoder serial_;

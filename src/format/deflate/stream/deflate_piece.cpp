@@ -16,26 +16,44 @@ namespace {
 constexpr std::ptrdiff_t kSymbolsAtOnce = 32768;
 // After so many bytes of content, it checks whether the piece was cancelled.
 constexpr std::ptrdiff_t kBytesAtOnce = 262144;
+// It asks for so much memory at once.
+constexpr std::size_t kWrittenAtOnce = 262144;
 
 }  // namespace
 
 // memory: [a window of markers][symbols ...][window][bytes ...][bytes of the next part ...]
 struct DeflatePieceDecoder::Output {
-  explicit Output(std::span<std::byte> memory)
-      : memory_begin(memory.data()),
+  Output(std::span<std::byte> memory, DeflatePieceGuide& piece_guide)
+      : guide(piece_guide),
+        memory_begin(memory.data()),
         memory_end(memory.data() + memory.size()),
         symbols_begin(reinterpret_cast<std::uint16_t*>(memory.data())),
-        symbols_at(symbols_begin + kDeflateWindowBytes),
-        symbols_end(symbols_begin + memory.size() / sizeof(std::uint16_t)) {
-    write_markers({symbols_begin, kDeflateWindowBytes});
-  }
+        symbols_at(symbols_begin + kDeflateWindowBytes) {}
 
+  // For how many more elements there is memory.
+  template <class Element>
+  std::ptrdiff_t left(const Element* at) const {
+    return (memory_end - reinterpret_cast<const std::byte*>(at)) /
+           static_cast<std::ptrdiff_t>(sizeof(Element));
+  }
+  // Whether so many more may be written.
+  template <class Element>
+  bool has_room(const Element* at, std::size_t count) {
+    if (count > static_cast<std::size_t>(left(at))) return false;
+    const std::size_t end = place(at) + count * sizeof(Element);
+    if (end <= writable_bytes) return true;
+    const std::size_t wanted =
+        std::min((end + kWrittenAtOnce - 1) / kWrittenAtOnce * kWrittenAtOnce, place(memory_end));
+    if (!guide.may_write(wanted)) return false;
+    writable_bytes = wanted;
+    return true;
+  }
   bool in_bytes() const { return bytes_begin != nullptr; }
   // Continues with bytes once the window has no more markers.
   void leave_symbols() {
     const std::span<const std::uint16_t> window(symbols_at - kDeflateWindowBytes, kDeflateWindowBytes);
     auto* const behind = reinterpret_cast<std::byte*>(symbols_at);
-    if (memory_end - behind < std::ptrdiff_t{kDeflateWindowBytes} || !all_bytes(window)) return;
+    if (!all_bytes(window) || !has_room(behind, kDeflateWindowBytes)) return;
     bytes_begin = behind;
     resolve_markers(window.data(), window.size(), {}, bytes_begin);
     bytes_at = bytes_begin + kDeflateWindowBytes;
@@ -48,11 +66,12 @@ struct DeflatePieceDecoder::Output {
     return static_cast<std::size_t>(static_cast<const std::byte*>(at) - memory_begin);
   }
 
+  DeflatePieceGuide& guide;
   std::byte* memory_begin;
   std::byte* memory_end;
+  std::size_t writable_bytes = 0;
   std::uint16_t* symbols_begin;
   std::uint16_t* symbols_at;
-  std::uint16_t* symbols_end;
   std::byte* bytes_begin = nullptr;  // matches may repeat the bytes from here on
   std::byte* bytes_at = nullptr;
 };
@@ -61,8 +80,9 @@ std::vector<DeflatePart> DeflatePieceDecoder::restore(std::span<const std::byte>
                                                       std::uint64_t begin_bits, bool members,
                                                       std::span<std::byte> memory, DeflatePieceGuide& guide) {
   std::vector<DeflatePart> parts;
-  if (memory.size() < kDeflateWindowBytes * sizeof(std::uint16_t)) return parts;
-  Output output(memory);
+  Output output(memory, guide);
+  if (!output.has_room(output.symbols_begin, kDeflateWindowBytes)) return parts;
+  write_markers({output.symbols_begin, kDeflateWindowBytes});
   std::uint64_t position_bits = begin_bits;
   DeflatePart part{.begin_bits = begin_bits, .symbols_at = output.place(output.symbols_at)};
   bool in_part = false;  // whether the part has a block
@@ -120,10 +140,10 @@ DeflatePieceDecoder::Stop DeflatePieceDecoder::restore_block(std::span<const std
     if (input.size() - at < count) return Stop::kBad;
     const auto from = input.subspan(at, count);
     if (output.in_bytes()) {
-      if (static_cast<std::size_t>(output.memory_end - output.bytes_at) < count) return Stop::kBad;
+      if (!output.has_room(output.bytes_at, count)) return Stop::kBad;
       output.bytes_at = std::copy(from.begin(), from.end(), output.bytes_at);
     } else {
-      if (static_cast<std::size_t>(output.symbols_end - output.symbols_at) < count) return Stop::kBad;
+      if (!output.has_room(output.symbols_at, count)) return Stop::kBad;
       output.symbols_at = std::transform(from.begin(), from.end(), output.symbols_at,
                                          [](std::byte byte) { return static_cast<std::uint16_t>(byte); });
       output.leave_symbols();
@@ -147,10 +167,13 @@ DeflatePieceDecoder::Stop DeflatePieceDecoder::restore_tokens(std::span<const st
   static_assert(kDeflateReadBehindBytes >= kTakenBehindBytes);
   const std::span<const std::byte> readable(input.data(), input.size() + kTakenBehindBytes);
   // Restores a part: 32 K symbols, or so many bytes. Returns whether the block continues.
-  const auto some = [&]<class Element>(Element* begin, Element*& at, Element* end, std::ptrdiff_t most,
-                                       bool& bad) {
-    DeflateTokensRun<Element> run{readable, position_bits, begin, at,
-                                  at + std::min(end - at, most + kDeflateNearOutput)};
+  const auto some = [&]<class Element>(Element* begin, Element*& at, std::ptrdiff_t most, bool& bad) {
+    const std::ptrdiff_t room = std::min(output.left(at), most + kDeflateNearOutput);
+    if (!output.has_room(at, static_cast<std::size_t>(room))) {
+      bad = true;
+      return false;
+    }
+    DeflateTokensRun<Element> run{readable, position_bits, begin, at, at + room};
     const DeflateTokensEnd stop = restore_deflate_tokens(litlen_, distance_, run);
     const bool goes_on = stop == DeflateTokensEnd::kNearEnds && run.at - at >= most;
     bad = (stop != DeflateTokensEnd::kBlockEnd && !goes_on) ||
@@ -161,9 +184,9 @@ DeflatePieceDecoder::Stop DeflatePieceDecoder::restore_tokens(std::span<const st
   };
   for (bool goes_on = true, bad = false; goes_on;) {
     if (output.in_bytes()) {
-      goes_on = some(output.bytes_begin, output.bytes_at, output.memory_end, kBytesAtOnce, bad);
+      goes_on = some(output.bytes_begin, output.bytes_at, kBytesAtOnce, bad);
     } else {
-      goes_on = some(output.symbols_begin, output.symbols_at, output.symbols_end, kSymbolsAtOnce, bad);
+      goes_on = some(output.symbols_begin, output.symbols_at, kSymbolsAtOnce, bad);
       if (!bad) output.leave_symbols();
     }
     if (bad) return Stop::kBad;

@@ -37,6 +37,9 @@ class DeflatePieceGuide {
   virtual bool ends_at(std::uint64_t bits) = 0;
   // Now and then: whether the piece is no longer wanted.
   virtual bool is_cancelled() = 0;
+  // Before more of its memory is written to than before: whether so many bytes from its beginning may be. If
+  // not, there is no more room.
+  virtual bool may_write(std::size_t bytes) = 0;
 };
 
 class DeflatePieceDecoder {

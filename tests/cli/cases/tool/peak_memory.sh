@@ -3,14 +3,26 @@
 needs python3
 [[ -z $HEMSTITCH_SANITIZE ]] || { echo 'skipped: sanitizers take memory of their own'; exit 77; }
 python3 - <<'END'
-import gzip, os, resource, struct
+import gzip, os, random, resource, struct, zlib
 frame = bytes.fromhex("04224d18604082") + struct.pack("<I", 0x80000001) + b"x" + bytes(4)
 count = 200000
 files = {"many.lz4": frame * count, "skip.lz4": struct.pack("<II", 0x184D2A50, 0) * count + frame,
          "many.gz": gzip.compress(b"x", 1) * count, "one.lz4": frame}
+
+# One member of some content many times, of which nothing repeats within reach of a match.
+def gzip_of(content, times):
+    deflate = zlib.compressobj(6, wbits=-15)
+    part = deflate.compress(content) + deflate.flush(zlib.Z_FULL_FLUSH)
+    checksum = zlib.crc32(content * times)
+    return gzip.compress(b"")[:10] + part * times + b"\3\0" + struct.pack("<II", checksum, len(content) * times % 2**32)
+words = random.Random(1).choices([b"%x" % (i * i) for i in range(3000)], k=200000)
+files["text.gz"] = gzip_of(b" ".join(words), 40)
+files["bomb.gz"] = gzip.compress(bytes(10 << 20)) * 420
 for name, data in files.items():
     with open(name, "wb") as file:
         file.write(data)
+del data, words
+files.clear()  # what this process has counts for those that it starts
 
 # A bound in MB, then the command; "< FILE" is read through a pipe.
 commands = """
@@ -30,6 +42,11 @@ commands = """
 40 -dc -D /dev/zero one.lz4
 40 -dc -D - one.lz4 < many.lz4
 40 -c -D - one.lz4 < many.lz4
+30 -t --backend cpu -T2 text.gz
+48 -t --backend cpu -T4 text.gz
+48 -dc --backend cpu -T4 text.gz
+48 -t --backend cpu -T4 bomb.gz
+25 -t --backend cpu -T4 --memory 12M text.gz
 """.split("\n")
 null = os.open("/dev/null", os.O_RDWR)
 for line in filter(None, commands):
@@ -47,7 +64,8 @@ for line in filter(None, commands):
         os.close(read)
         with os.fdopen(write, "wb") as pipe:
             try:
-                pipe.write(files[name])
+                with open(name, "rb") as file:
+                    pipe.write(file.read())
             except BrokenPipeError:
                 pass
     _, status, usage = os.wait4(child, 0)
