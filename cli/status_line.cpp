@@ -50,7 +50,7 @@ void end_status_line() {
   std::unique_lock lock(g_drawing, std::try_to_lock);
   for (int waited = 0; !lock && waited < kPatience; ++waited) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    lock.try_lock();
+    lock = std::unique_lock(g_drawing, std::try_to_lock);
   }
   if (!lock) return;
   lock.release();  // held until the process ends

@@ -89,9 +89,8 @@ nb::object restore_object(nb::object data, const std::string& format, const std:
 
 std::uint64_t restored_size(nb::object data) {
   const Buffer input(data);
-  return interruptible(RestoreOptions{}, [&](const RestoreOptions& watched) {
-    return restored_bytes(input.bytes(), watched);
-  });
+  return interruptible(RestoreOptions{},
+                       [&](const RestoreOptions& watched) { return restored_bytes(input.bytes(), watched); });
 }
 
 nb::list restore_ranges_of(nb::object data,
