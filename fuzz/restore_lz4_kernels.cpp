@@ -1,5 +1,6 @@
 // Any bytes as LZ4 blocks, restored by CUDA's kernels on the processor in each of their ways. Bytes and status must be the reference
 // decoder's, and the verdict liblz4's, but where we are meant to differ. Nothing outside of block, history and room may be touched.
+#include "core/page.hpp"
 #include "fuzz.hpp"
 #include "lz4_blocks.hpp"
 #include "lz4_differences.hpp"

@@ -19,6 +19,9 @@ namespace hemstitch::testing {
 
 #if defined(HEMSTITCH_POISONS_MEMORY)
 
+// Fibers take many times as long here, so tests try one of so many cases.
+inline constexpr std::size_t kTriedOneOf = 7;
+
 class KernelBuffer {
  public:
   explicit KernelBuffer(std::size_t bytes, Against against = Against::kUpperGuard) : buffer_(bytes, against) {
@@ -46,6 +49,8 @@ class KernelBuffer {
 };
 
 #else
+
+inline constexpr std::size_t kTriedOneOf = 1;
 
 using KernelBuffer = GuardedBuffer;
 
