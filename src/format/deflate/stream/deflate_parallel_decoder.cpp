@@ -40,7 +40,7 @@ DeflateParallelLimits deflate_parallel_limits(const StreamMeans& means) {
     limits.pieces = static_cast<std::size_t>(
         means.input_bytes ? std::min(pieces, *means.input_bytes / piece_bytes) : pieces);
     const std::uint64_t bytes =
-        means.memory_bytes != 0 ? means.memory_bytes : threads * kDeflateStreamThreadBytes;
+        means.memory_bytes != 0 ? means.memory_bytes : (threads + 1) * kDeflateStreamThreadBytes;
     limits.contents_bytes = std::min((limits.pieces + means.loans) * std::uint64_t{limits.content_bytes},
                                      bytes - std::min(bytes, limits.inputs_bytes()));
     return limits.contents_bytes >= (limits.threads + 1) * piece_bytes * kDeflateStreamLeastContentFactor;

@@ -47,7 +47,7 @@ struct DeflateParallelLimits {
 };
 
 // One thread if there is too little memory or input for more. Where the memory has no limit, it takes
-// kDeflateStreamThreadBytes for each thread but the calling one.
+// kDeflateStreamThreadBytes for each thread and once more.
 DeflateParallelLimits deflate_parallel_limits(const StreamMeans& means);
 
 class DeflateParallelDecoder : public StreamDecoder {

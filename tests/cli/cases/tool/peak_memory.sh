@@ -15,7 +15,7 @@ def gzip_of(content, times):
     part = deflate.compress(content) + deflate.flush(zlib.Z_FULL_FLUSH)
     checksum = zlib.crc32(content * times)
     return gzip.compress(b"")[:10] + part * times + b"\3\0" + struct.pack("<II", checksum, len(content) * times % 2**32)
-words = random.Random(1).choices([b"%x" % (i * i) for i in range(3000)], k=200000)
+words = random.Random(1).choices([b"%x" % (i ** 5 + 10 ** 9) for i in range(100)], k=200000)
 files["text.gz"] = gzip_of(b" ".join(words), 40)
 files["bomb.gz"] = gzip.compress(bytes(10 << 20)) * 420
 for name, data in files.items():
@@ -42,10 +42,10 @@ commands = """
 40 -dc -D /dev/zero one.lz4
 40 -dc -D - one.lz4 < many.lz4
 40 -c -D - one.lz4 < many.lz4
-30 -t --backend cpu -T2 text.gz
-48 -t --backend cpu -T4 text.gz
-48 -dc --backend cpu -T4 text.gz
-48 -t --backend cpu -T4 bomb.gz
+36 -t --backend cpu -T2 text.gz
+54 -t --backend cpu -T4 text.gz
+54 -dc --backend cpu -T4 text.gz
+54 -t --backend cpu -T4 bomb.gz
 25 -t --backend cpu -T4 --memory 12M text.gz
 """.split("\n")
 null = os.open("/dev/null", os.O_RDWR)
