@@ -334,8 +334,8 @@ TEST(RangeReader, GivesWhatStandsBeforeOtherBytesToWhoAsksForTheirPlace) {
 // A member of BGZF that states a size which it does not have is believed until it is restored.
 TEST(RangeReader, FindsAFalseSizeInTheMemberThatStatesIt) {
   const Bytes content = wordy_bytes(200'000), file = bgzf(content);
-  const std::size_t second_at = load_le16(file.data() + 16) + 1,
-                    size_at = second_at + load_le16(file.data() + second_at + 16) + 1 - 4;
+  const auto member_bytes = [&](std::size_t at) { return (load_le32(file.data() + at + 16) & 0xFFFF) + 1; };
+  const std::size_t second_at = member_bytes(0), size_at = second_at + member_bytes(second_at) - 4;
   const std::uint32_t size = load_le32(file.data() + size_at);
   for (const std::uint32_t told : {size - 1, size + 1, std::uint32_t{65'536}, std::uint32_t{0}}) {
     Bytes data = file;
