@@ -106,16 +106,6 @@ std::size_t FileSource::read_some(std::span<std::byte> into) {
   return ahead_.take(into, [&](std::span<std::byte> to) { return read_descriptor(to); });
 }
 
-std::size_t FileSource::read(std::span<std::byte> into) {
-  std::size_t filled = 0;
-  while (filled < into.size()) {
-    const std::size_t bytes = read_some(into.subspan(filled));
-    if (bytes == 0) break;
-    filled += bytes;
-  }
-  return filled;
-}
-
 bool FileSource::comes_within(std::chrono::milliseconds time) {
   return is_regular() || !ahead_.kept().empty() || is_readable_within(descriptor_, time);
 }

@@ -37,7 +37,6 @@ class FileSource : public Source {
   // An argument; "-" is standard input.
   explicit FileSource(const std::string& path) : FileSource(FileName::from_argument(path)) {}
 
-  std::size_t read(std::span<std::byte> into) override;
   std::size_t read_some(std::span<std::byte> into) override;
   bool comes_within(std::chrono::milliseconds time) override;
   std::size_t read_in_parallel(std::span<std::byte> into) override;

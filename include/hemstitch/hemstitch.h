@@ -244,9 +244,9 @@ typedef struct hemstitch_restore_options {
   hemstitch_progress progress; /* NULL: none */
   void* progress_context;      /* passed to `progress` */
   hemstitch_report* report;    /* filled on success; may be NULL */
-  /* For hemstitch_restore_with(), hemstitch_restore_to() and hemstitch_make_index(); other calls refuse it.
-   * If it is not NULL, bytes after the last frame that begin no frame are no error, and on success it is set
-   * to where the last frame ends: to the number of bytes of the input that the call used. */
+  /* For hemstitch_restore_with(), hemstitch_restore_to(), hemstitch_make_index(), and ranges without an index;
+   * other calls refuse it. If it is not NULL, bytes after the last frame that begin no frame are no error, and on
+   * success the call (for a reader of ranges: that which makes it) sets it to where the last frame ends. */
   uint64_t* used_bytes;
   hemstitch_check between_pieces; /* for calls of any kind; NULL: none */
   void* between_pieces_context;   /* passed to `between_pieces` */

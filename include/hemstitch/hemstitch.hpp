@@ -151,9 +151,9 @@ struct RestoreOptions {
   // For restore_ranges() on gzip: the output of make_index() for this file, or a .gzidx file of indexed_gzip
   // or rapidgzip.
   std::span<const std::byte> index = {};
-  // For restore(), restore_into(), restore_to() and make_index(); other calls refuse it. If it is set, bytes
-  // after the last frame that begin no frame are no error, and the call sets it to where the last frame ends:
-  // to the number of bytes of the input that it used. After an error it is unchanged.
+  // For restore(), restore_into(), restore_to(), make_index(), and ranges without an index; other calls refuse
+  // it. If it is set, bytes after the last frame that begin no frame are no error, and the call (of a reader for
+  // ranges: its constructor) sets it to where the last frame ends. After an error it is unchanged.
   std::uint64_t* used_bytes = nullptr;
   BetweenPieces between_pieces = {};
 };

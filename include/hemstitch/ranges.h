@@ -7,6 +7,8 @@
  *     status = hemstitch_range_reader_read(reader, 123456789, line, sizeof line, &line_bytes);
  *   hemstitch_range_reader_free(reader);
  *
+ * What a read costs, what a reader keeps and what is checked: see ranges.hpp.
+ *
  * Thread safety: several threads may call one reader at once, without locks; only freeing it has to wait for
  * all of them. A child of fork() may use it, too. */
 #ifndef HEMSTITCH_RANGES_H
@@ -37,8 +39,9 @@ typedef int (*hemstitch_read_at)(void* context, uint64_t at, void* into, size_t 
  * they read only the index.
  *
  * The input must stay as it is while the reader lives, and so must the memory of options->index. `options` may
- * be NULL; its `progress` and `report` must be NULL. On success *reader is set; free it with
- * hemstitch_range_reader_free(). They fail where hemstitch_restore_ranges() fails as a whole. */
+ * be NULL; its `progress` and `report` must be NULL. If other bytes follow the last frame, they return
+ * HEMSTITCH_TRAILING_GARBAGE, unless options->used_bytes is set (not with an index). On success *reader is set;
+ * free it with hemstitch_range_reader_free(). They fail where hemstitch_restore_ranges() fails as a whole. */
 HEMSTITCH_API hemstitch_status hemstitch_range_reader_new(const hemstitch_restore_options* options,
                                                           const void* input, size_t input_bytes,
                                                           hemstitch_range_reader** reader);

@@ -32,7 +32,7 @@ void validate(const RestoreOptions& options) { validate_threads(options.threads)
 
 void refuse_used_bytes(const RestoreOptions& options) {
   require(options.used_bytes == nullptr,
-          "used_bytes is only for calls that restore all of one input at once");
+          "used_bytes is only for calls that take all of one input at once");
 }
 
 unsigned resolve_threads(unsigned requested) {

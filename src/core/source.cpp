@@ -7,6 +7,16 @@
 
 namespace hemstitch {
 
+std::size_t Source::read(std::span<std::byte> into) {
+  std::size_t filled = 0;
+  while (filled < into.size()) {
+    const std::size_t bytes = read_some(into.subspan(filled));
+    if (bytes == 0) break;
+    filled += bytes;
+  }
+  return filled;
+}
+
 std::uint64_t Source::skip(std::uint64_t count) {
   std::array<std::byte, 16 << 10> discarded;
   std::uint64_t passed = 0;

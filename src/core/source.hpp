@@ -9,12 +9,13 @@
 
 namespace hemstitch {
 
-// Calls never overlap, but may come from different threads.
+// Calls never overlap, but may come from different threads. A source defines read(), or read_some() if its bytes come
+// piece by piece: each has a default that is made of the other.
 class Source {
  public:
   virtual ~Source() = default;
   // Fills `into` and returns its size; fewer bytes only at the end of the stream. Throws kReadFailed.
-  virtual std::size_t read(std::span<std::byte> into) = 0;
+  virtual std::size_t read(std::span<std::byte> into);
   // The same, but with what is there: waits for a byte or the end, and returns fewer bytes than there is room
   // for if no more have come. Only 0 means the end.
   virtual std::size_t read_some(std::span<std::byte> into) { return read(into); }

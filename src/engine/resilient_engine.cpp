@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/batch_timer.hpp"
 #include "engine/registry.hpp"
 #include "format/formats.hpp"
 #include "gpu/device_names.hpp"
@@ -180,9 +181,11 @@ const Backend& ResilientEngine::fallback(Format format, Direction direction) con
 }
 
 template <class Work>
-void ResilientEngine::timed(const Work& work) {
+void ResilientEngine::timed(std::span<const BlockTask> tasks, const Work& work) {
   if (engine_keeps_time_) return work();
-  const StageTimer timer = host_timer();
+  std::size_t input_bytes = 0;
+  for (const BlockTask& task : tasks) input_bytes += task.input.size();
+  const BatchTimer timer(*time_line_, Stage::kKernel, time_line_->next_batch(), input_bytes);
   work();
 }
 
@@ -274,8 +277,8 @@ void ResilientEngine::compress_piece(std::span<BlockTask> tasks, const EncodePar
     compress_elsewhere(tasks, parameters, verify_room);
   };
   try {
-    timed([&] { engine_->compress(tasks, parameters); });
-    if (!verify_room.empty()) timed([&] { verify(*engine_, tasks, parameters.format, verify_room); });
+    timed(tasks, [&] { engine_->compress(tasks, parameters); });
+    if (!verify_room.empty()) timed(tasks, [&] { verify(*engine_, tasks, parameters.format, verify_room); });
   } catch (const Error& error) {
     if (status_family(error.status()) != StatusFamily::kDevice || !redo) throw;
     count_failed_call(error.what());
@@ -302,21 +305,23 @@ void ResilientEngine::restore(std::span<BlockTask> tasks, Format format) {
 
 void ResilientEngine::restore_piece(std::span<BlockTask> tasks, Format format) {
   count_done(tasks.size());
-  const bool redo = has_fallback(format, Direction::kRestore);
+  // To look for a fallback takes as long as a short block, so it is only done where one is needed.
+  const auto redo = [&] { return has_fallback(format, Direction::kRestore); };
   const auto redo_all = [&] {
     const StageTimer timer = host_timer();
     fallback_engine(format, Direction::kRestore).restore(tasks, format);
     count_fallback(tasks.size());
   };
-  if (redo && dropped()) return redo_all();
+  if (dropped() && redo()) return redo_all();
   try {
-    timed([&] { engine_->restore(tasks, format); });
+    timed(tasks, [&] { engine_->restore(tasks, format); });
   } catch (const Error& error) {
-    if (status_family(error.status()) != StatusFamily::kDevice || !redo) throw;
+    if (status_family(error.status()) != StatusFamily::kDevice || !redo()) throw;
     count_failed_call(error.what());
     return redo_all();
   }
-  if (!redo) return;
+  const auto is_good = [](const BlockTask& task) { return task.status == Status::kOk; };
+  if (std::ranges::all_of(tasks, is_good) || !redo()) return;
   bool failed = false;
   for (BlockTask& task : tasks) {
     if (task.status == Status::kOk) continue;

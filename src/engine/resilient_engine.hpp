@@ -98,7 +98,7 @@ class ResilientEngine {
   const Backend& fallback(Format format, Direction direction) const;
   // Calls work() as one batch of the time line, unless the engine keeps the time itself.
   template <class Work>
-  void timed(const Work& work);
+  void timed(std::span<const BlockTask> tasks, const Work& work);
   StageTimer host_timer() { return {*time_line_, Stage::kKernel, time_line_->next_batch()}; }
   bool has_fallback(Format format, Direction direction) const;
   BlockEngine& fallback_engine(Format format, Direction direction);

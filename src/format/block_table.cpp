@@ -92,9 +92,7 @@ class BlockTable::Builder {
     maybe_add_point();
     return true;
   }
-  void garbage(std::uint64_t at) {
-    throw Error(Status::kTrailingGarbage, "the bytes after the last frame are not a frame", {{}, {}, at});
-  }
+  void garbage(std::uint64_t) { table_.has_trailing_garbage_ = true; }
   // A frame that is a stream was refused when it began.
   static StreamDecoder& decoder(const FrameReader& reader) {
     throw Error(Status::kInternal, "a stream has no blocks", reader.place());
@@ -215,6 +213,7 @@ BlockTable::BlockTable(const RandomAccess& input, const FrameFormat* format, boo
   RandomAccessSource source(input);
   walk(stream, SourceInput(source), builder);
   content_bytes_ = builder.content_bytes();
+  used_bytes_ = stream.position();
 }
 
 std::size_t BlockTable::part_of(std::uint64_t content_at) const {

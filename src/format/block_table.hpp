@@ -38,14 +38,16 @@ class BlockTable {
  public:
   // `input` must outlive the table and stay as it is. `format`: null if the first bytes identify it. Uses the
   // threads of the caller's arena. Throws Error as FrameReader does; kUnsupportedFeature for frames whose
-  // blocks cannot be restored one by one; kCorruptBlock for a block that cannot be measured;
-  // kTrailingGarbage.
+  // blocks cannot be restored one by one; kCorruptBlock for a block that cannot be measured.
   BlockTable(const RandomAccess& input, const FrameFormat* format, bool verify_header_checksum);
 
   const FrameFormat& format() const { return *format_; }
   // gzip's reader reads blocks of BGZF too, but for engines BGZF is a format of its own.
   Format block_format() const { return block_format_; }
   std::uint64_t content_bytes() const { return content_bytes_; }
+  // Where the last frame ends, and whether bytes follow there that are no frame.
+  std::uint64_t used_bytes() const { return used_bytes_; }
+  bool has_trailing_garbage() const { return has_trailing_garbage_; }
   // The most of any block.
   std::size_t most_content_bytes() const { return most_content_bytes_; }
   std::size_t most_data_bytes() const { return most_data_bytes_; }
@@ -81,7 +83,8 @@ class BlockTable {
   const RandomAccess& input_;
   const FrameFormat* format_ = nullptr;
   Format block_format_{};
-  std::uint64_t content_bytes_ = 0;
+  std::uint64_t content_bytes_ = 0, used_bytes_ = 0;
+  bool has_trailing_garbage_ = false;
   std::size_t most_content_bytes_ = 1, most_data_bytes_ = 1;
   std::vector<Point> points_;
 };

@@ -45,46 +45,87 @@ class RangeSink {
   std::uint64_t written_ = 0;
 };
 
-}  // namespace
-
-StreamReport restore_range_from(Source& source, Sink& sink, const GzipPoint& point, std::uint64_t range_begin,
-                                std::uint64_t range_end, const RestoreOptions& options,
-                                const StreamHooks& hooks) {
-  StreamReport report;
-  std::uint64_t at = point.bit / 8;  // in the source
-  if (!source.seek(at)) fail(Status::kReadFailed, "the source cannot seek", at);
-  const auto taken_bits = static_cast<unsigned>(point.bit % 8);
-  std::byte first{};
-  if (taken_bits != 0) at += source.read(std::span(&first, 1));
-  const FrameFormat& gzip = FormatTable::instance().of(Format::kGzip);
-  const std::unique_ptr<StreamDecoder> decoder = gzip.make_decoder_at(point.window, first, taken_bits);
-
-  RangeSink range(sink, point.content_at, range_begin, range_end);
-  std::vector<std::byte> buffer(kPieceBytes), content(kPieceBytes);
-  std::span<const std::byte> input;
-  bool ended = false, at_end = false;
-  while (!ended && range.at() < range_end) {
-    throw_if_cancelled(hooks);
-    if (input.empty() && !at_end) {
-      input = std::span(buffer).first(source.read(buffer));
-      at_end = input.empty();
-    }
-    const StreamStep step = decoder->restore(input, content);
-    input = input.subspan(step.input_bytes);
-    at += step.input_bytes;
-    range.write(std::span(content).first(step.output_bytes));
-    ended = step.ended;
-    if (step.status != Status::kOk && range.at() < range_end)
-      fail(step.status, step.detail.empty() ? "the data here cannot be restored" : std::string(step.detail),
-           at);
-    if (!ended && at_end && step.output_bytes == 0)
-      fail(Status::kTruncated, "the end of the compressed data is missing", at);
-    if (hooks.progress) hooks.progress(at, range.written());
+// Restores a member from a point on, piece by piece.
+class PointDecoder {
+ public:
+  // The source must outlive this object, and must be used by nothing else before the member has ended.
+  PointDecoder(Source& source, const GzipPoint& point)
+      : source_(source), at_(point.bit / 8), piece_at_(point.content_at) {
+    if (!source.seek(at_)) fail(Status::kReadFailed, "the source cannot seek", at_);
+    const auto taken_bits = static_cast<unsigned>(point.bit % 8);
+    std::byte first{};
+    if (taken_bits != 0) at_ += source.read(std::span(&first, 1));
+    decoder_ = FormatTable::instance().of(Format::kGzip).make_decoder_at(point.window, first, taken_bits);
   }
+
+  // What was restored last, and its place in the content; nothing before the first call of next().
+  std::span<const std::byte> piece() const { return std::span(content_).first(piece_bytes_); }
+  std::uint64_t piece_at() const { return piece_at_; }
+  std::uint64_t content_at() const { return piece_at_ + piece_bytes_; }
+  // Whether the member ends behind the piece.
+  bool ended() const { return ended_; }
+  // The end of what was taken of the source.
+  std::uint64_t at() const { return at_; }
+
+  // Restores the next piece, which may be empty. Throws Error of the corrupt family for damage directly behind the
+  // piece before.
+  void next() {
+    if (damage_ != Status::kOk) fail(damage_, damage_text_, at_);
+    if (content_.empty()) {
+      content_.resize(kPieceBytes);
+      buffer_.resize(kPieceBytes);
+    }
+    if (input_.empty() && !at_end_) {
+      input_ = std::span(buffer_).first(source_.read(buffer_));
+      at_end_ = input_.empty();
+    }
+    piece_at_ = content_at();
+    piece_bytes_ = 0;
+    const StreamStep step = decoder_->restore(input_, content_);
+    input_ = input_.subspan(step.input_bytes);
+    at_ += step.input_bytes;
+    piece_bytes_ = step.output_bytes;
+    ended_ = step.ended;
+    damage_ = step.status;
+    if (damage_ != Status::kOk)
+      damage_text_ = step.detail.empty() ? "the data here cannot be restored" : std::string(step.detail);
+    else if (!ended_ && at_end_ && piece_bytes_ == 0)
+      fail(Status::kTruncated, "the end of the compressed data is missing", at_);
+  }
+
+ private:
+  Source& source_;
+  std::uint64_t at_;
+  std::unique_ptr<StreamDecoder> decoder_;
+  std::vector<std::byte> buffer_, content_;
+  std::span<const std::byte> input_;
+  bool at_end_ = false;  // of the source
+  std::uint64_t piece_at_;
+  std::size_t piece_bytes_ = 0;
+  bool ended_ = false;
+  Status damage_ = Status::kOk;  // of what follows the piece
+  std::string damage_text_;
+};
+
+// Does what restore_range_from() does, from the decoder's piece on.
+StreamReport restore_range_on(PointDecoder& decoder, Source& source, Sink& sink, std::uint64_t range_begin,
+                              std::uint64_t range_end, const RestoreOptions& options,
+                              const StreamHooks& hooks) {
+  StreamReport report;
+  const std::uint64_t begin = decoder.at();
+  RangeSink range(sink, decoder.piece_at(), range_begin, range_end);
+  range.write(decoder.piece());
+  while (!decoder.ended() && range.at() < range_end) {
+    throw_if_cancelled(hooks);
+    decoder.next();
+    range.write(decoder.piece());
+    if (hooks.progress) hooks.progress(decoder.at(), range.written());
+  }
+  const std::uint64_t at = decoder.at();
   report.frame_count = 1;
-  report.input_bytes = at - point.bit / 8;
+  report.input_bytes = at - begin;
   report.output_bytes = range.written();
-  if (!ended || range.at() >= range_end) return report;
+  if (!decoder.ended() || range.at() >= range_end) return report;
 
   // The bytes that follow are read like any gzip file, if more of it is needed.
   const std::uint64_t next = at + kTrailerBytes, before = range.at();
@@ -95,7 +136,7 @@ StreamReport restore_range_from(Source& source, Sink& sink, const GzipPoint& poi
   const std::size_t count = source.read(next_bytes);
   if (count == 1 && next_bytes[0] == kFirstByteOfMember)
     fail(Status::kTruncated, "the member that begins here is cut off", next);
-  if (!gzip.begins(std::span(next_bytes).first(count))) {
+  if (!FormatTable::instance().of(Format::kGzip).begins(std::span(next_bytes).first(count))) {
     if (!std::ranges::all_of(std::span(next_bytes).first(count), is_zero)) report.trailing_garbage_at = next;
     if (before < range_begin)
       throw Error(Status::kRangeOutsideContent,
@@ -109,6 +150,18 @@ StreamReport restore_range_from(Source& source, Sink& sink, const GzipPoint& poi
   rest.output_bytes += report.output_bytes;
   rest.frame_count += report.frame_count;
   return rest;
+}
+
+}  // namespace
+
+StreamReport restore_range_from(Source& source, Sink& sink, const GzipPoint& point, std::uint64_t range_begin,
+                                std::uint64_t range_end, const RestoreOptions& options,
+                                const StreamHooks& hooks) {
+  PointDecoder decoder(source, point);
+  const std::uint64_t taken_bytes = decoder.at() - point.bit / 8;
+  StreamReport report = restore_range_on(decoder, source, sink, range_begin, range_end, options, hooks);
+  report.input_bytes += taken_bytes;
+  return report;
 }
 
 namespace {
@@ -155,6 +208,30 @@ class RangesSink : public Sink {
 };
 
 }  // namespace
+
+// Where a range ended, to go on from there.
+struct GzipRanges::Cursor {
+  Cursor(const RandomAccess& input, const GzipPoint& point) : source(input), decoder(source, point) {}
+
+  RandomAccessSource source;
+  PointDecoder decoder;
+};
+
+GzipRanges::~GzipRanges() = default;
+
+// The kept cursor, if to go on from it is shorter than to begin at the point at byte `from` of the content.
+std::unique_ptr<GzipRanges::Cursor> GzipRanges::take_cursor(std::uint64_t from,
+                                                            std::uint64_t content_at) const {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock || !cursor_ || cursor_->decoder.piece_at() < from || cursor_->decoder.piece_at() > content_at)
+    return nullptr;
+  return std::move(cursor_);
+}
+
+void GzipRanges::keep_cursor(std::unique_ptr<Cursor> cursor) const {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (lock) cursor_.swap(cursor);
+}
 
 GzipRanges::GzipRanges(const RandomAccess& input, const RestoreOptions& options)
     : input_(input), options_(options) {
@@ -208,12 +285,15 @@ std::vector<RestoredRange> GzipRanges::restore(std::span<const ContentBytes> ran
     end = std::min(end, part.end);
     RangesSink sink(begin, ranges, part.ranges);
     try {
-      MemorySource own_index(options_.index);
-      RandomAccessSource source(input_);
-      auto own_reader = GzipIndexReader::of(own_index, input_.total_bytes());
-      const auto point = own_reader->read(part.point);
-      if (!point) throw Error(Status::kInvalidOption, "index: a window is missing");
-      restore_range_from(source, sink, *point, begin, end, alone);
+      std::unique_ptr<Cursor> cursor = take_cursor(part.point.content_at, begin);
+      if (!cursor) {
+        MemorySource index(options_.index);
+        const auto point = GzipIndexReader::of(index, input_.total_bytes())->read(part.point);
+        if (!point) throw Error(Status::kInvalidOption, "index: a window is missing");
+        cursor = std::make_unique<Cursor>(input_, *point);
+      }
+      restore_range_on(cursor->decoder, cursor->source, sink, begin, end, alone, {});
+      keep_cursor(std::move(cursor));
     } catch (const Error& error) {
       if (error.status() == Status::kCancelled) throw;
       done[i].status = error.status();

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -19,7 +21,8 @@ StreamReport restore_range_from(Source& source, Sink& sink, const GzipPoint& poi
                                 std::uint64_t range_end, const RestoreOptions& options,
                                 const StreamHooks& hooks = {});
 
-// Restores ranges of a gzip file with an index (RestoreOptions::index). Its points are read once.
+// Restores ranges of a gzip file with an index (RestoreOptions::index). Its points are read once. The decoder of the
+// last range is kept: a range that begins a little after it costs only what lies between them.
 //
 // Thread safety: several threads may call restore() at once.
 class GzipRanges {
@@ -27,15 +30,23 @@ class GzipRanges {
   // `input`, and the memory of options.index, must outlive this object. Throws kInvalidOption if that is not
   // an index of the input.
   GzipRanges(const RandomAccess& input, const RestoreOptions& options);
+  ~GzipRanges();
   std::uint64_t content_bytes() const { return content_bytes_; }
   // As RangeReader::restore().
   std::vector<RestoredRange> restore(std::span<const ContentBytes> ranges) const;
 
  private:
+  struct Cursor;
+  std::unique_ptr<Cursor> take_cursor(std::uint64_t from, std::uint64_t content_at) const;
+  void keep_cursor(std::unique_ptr<Cursor> cursor) const;
+
   const RandomAccess& input_;
   RestoreOptions options_;
   std::uint64_t content_bytes_ = 0;
   std::vector<GzipIndexReader::IndexedPoint> points_;
+  // Tried, never waited for: in a child of fork() it may stay locked.
+  mutable std::mutex mutex_;
+  mutable std::unique_ptr<Cursor> cursor_;  // guarded by mutex_; null while a call uses it
 };
 
 }  // namespace hemstitch

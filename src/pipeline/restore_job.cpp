@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/advice.hpp"
+#include "core/batch_timer.hpp"
 #include "engine/registry.hpp"
 #include "pipeline/block_checksums.hpp"
 #include "pipeline/history.hpp"
@@ -88,12 +89,22 @@ bool RestoreJob::device_is_ready() {
 
 void RestoreJob::take_device() {
   engine_->take_device();
+  batch_input_bytes_ = 0;
   try {
     plan_for_engine();
   } catch (const Error& error) {
     engine_->refuse_device(error.what());
     plan_for_engine();
   }
+}
+
+RestoreJob::FrameShape RestoreJob::frame_shape() const {
+  FrameShape shape{frame_format(),      header_.block_kind,      header_.may_be_streams,
+                   header_.block_bytes, header_.most_data_bytes, std::nullopt};
+  if (header_.content_bytes)
+    shape.block_count =
+        *header_.content_bytes / shape.block_bytes + (*header_.content_bytes % shape.block_bytes != 0);
+  return shape;
 }
 
 void RestoreJob::plan_for_engine() {
@@ -124,7 +135,7 @@ void RestoreJob::plan_for_engine() {
   needs.device_limit_bytes = options_.gpu_memory_limit_bytes;
   plan_ = plan_batches(needs);
   if (is_stream()) plan_stream();
-  batch_input_bytes_ = 0;
+  planned_shape_ = frame_shape();
   report_.planned_bytes = std::max(report_.planned_bytes, plan_.workspace.total_bytes());
   report_.planned_device_bytes = std::max(report_.planned_device_bytes, plan_.device_workspace.total_bytes());
   report_.device_limit_bytes = plan_.device_limit_bytes;
@@ -150,7 +161,8 @@ void RestoreJob::begin_frame() {
 
   if (index_ != nullptr) require_indexable();
   if (!engine_) choose_engine();
-  plan_for_engine();
+  if (is_stream() || planned_shape_ != frame_shape()) plan_for_engine();
+  batch_input_bytes_ = 0;
   keeps_slots_ = slot_shape() == shape_before;
 
   last_block_content_bytes_.reset();
@@ -161,8 +173,11 @@ void RestoreJob::begin_frame() {
   kept_.clear();
   keeping_ = keeps_bytes();
   passed_over_.reset();
-  content_checksum_.reset();
-  if (header.content_checksum && options_.verify_checksums && !range_)
+  if (!header.content_checksum || !options_.verify_checksums || range_)
+    content_checksum_.reset();
+  else if (content_checksum_)
+    content_checksum_->reset();
+  else
     content_checksum_.emplace(stream_.format().checksum());
   stream_summed_up_ = false;
   if (is_stream()) begin_stream();
@@ -693,10 +708,12 @@ void RestoreJob::work_independent(RestoreSlot& slot) {
         std::min<std::uint64_t>(block.content_bytes.value_or(header_.block_bytes), header_.block_bytes));
   };
   std::byte* room = slot.output.get();
-  std::vector<BlockTask> tasks;
+  std::vector<BlockTask>& tasks = slot.tasks;
+  tasks.clear();
   std::exception_ptr bad_checksum;
   std::size_t checked_blocks = 0;
-  std::vector<std::uint32_t> data_checksums(slot.blocks.size());
+  std::vector<std::uint32_t>& data_checksums = slot.data_checksums;
+  data_checksums.resize(slot.blocks.size());
   for_each_block(slot.blocks.size(), header_.block_bytes, threads(),
                  [&](std::size_t i) { data_checksums[i] = data_checksum(slot.blocks[i]); });
   for (RestoreSlot::Block& block : slot.blocks) {
@@ -791,7 +808,7 @@ void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
     if (slot.error && !is_of_data(slot.error)) std::rethrow_exception(slot.error);
     return finish_emitting(slot);
   }
-  const StageTimer timer(time_line(), Stage::kWrite, ++emitted_batches_);
+  const BatchTimer timer(time_line(), Stage::kWrite, ++emitted_batches_, usual_batch_bytes());
   std::span<const std::byte> run;  // adjacent blocks, to be written at once
   const auto write_run = [&] {
     if (run.empty()) return;

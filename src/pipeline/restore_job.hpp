@@ -62,6 +62,9 @@ struct RestoreSlot {
   std::uint64_t under_way =
       0;  // for a stream: content up to here is still in transfer (StreamDecoder::under_way())
   std::vector<Block> blocks;  // for a stream: its content in `output`, then what its decoder lent
+  // What work() needs, kept for the next batch.
+  std::vector<BlockTask> tasks;
+  std::vector<std::uint32_t> data_checksums;
   std::shared_ptr<const std::byte> loan;
   std::size_t good_blocks = 0;  // the blocks that emit() writes before it throws
   std::exception_ptr error;
@@ -119,6 +122,11 @@ class RestoreJob {
   RestoreSlot make_slot();
   // Of the run, from the first frame on.
   TimeLine& time_line() { return engine_->time_line(); }
+  // What batches had so far, on average. Call it while none is emitted.
+  std::size_t usual_batch_bytes() const {
+    return emitted_batches_ == 0 ? batch_bytes()
+                                 : static_cast<std::size_t>(report_.output_bytes / emitted_batches_);
+  }
   // Whether the slots of the frame before fit this one too: making slots costs more than a small frame.
   bool keeps_slots() const { return keeps_slots_; }
 
@@ -202,6 +210,18 @@ class RestoreJob {
   }
   void begin_frame();
   void choose_engine();
+  // What of a header a plan depends on. Frames that are alike share one, since making it costs as much as
+  // restoring a small frame.
+  struct FrameShape {
+    Format format;
+    BlockKind block_kind;
+    bool may_be_streams;
+    std::size_t block_bytes, most_data_bytes;
+    std::optional<std::uint64_t> block_count;  // if the size of the content is known
+
+    bool operator==(const FrameShape&) const = default;
+  };
+  FrameShape frame_shape() const;
   void plan_for_engine();
   void plan_stream();
   void begin_stream();
@@ -264,6 +284,7 @@ class RestoreJob {
   FrameStream stream_;
   FrameHeader header_;  // of the current frame; empty before the first one
   BatchPlan plan_;
+  std::optional<FrameShape> planned_shape_;
   bool keeps_slots_ = false;
 
   // blocks that may be streams

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "core/options.hpp"
@@ -89,6 +90,12 @@ class NeededBlocks {
   std::vector<PlacedBlock> blocks_;
 };
 
+// Memory for the data of a block, unless that is in memory already, and for its content.
+struct BlockMemory {
+  LargeBuffer data, content;
+  std::uint64_t data_bytes = 0, content_bytes = 0;
+};
+
 struct Batch {
   LargeBuffer input;  // the blocks' data, unless that is in memory
   LargeBuffer output;
@@ -116,9 +123,11 @@ struct RangeReader::Impl {
   Impl(std::unique_ptr<RandomAccess> opened, const RestoreOptions& given)
       : input(std::move(opened)), options(given) {
     validate(options);
-    refuse_used_bytes(options);
+    std::uint64_t* const used_bytes = std::exchange(options.used_bytes, nullptr);
     if (!options.dictionary.empty()) throw Error(Status::kInvalidOption, "dictionary: ranges cannot use one");
     if (!options.index.empty()) {
+      if (used_bytes != nullptr)
+        throw Error(Status::kInvalidOption, "used_bytes: an index does not tell where the last member ends");
       gzip.emplace(*input, options);
       return;
     }
@@ -127,9 +136,32 @@ struct RangeReader::Impl {
     const FrameFormat* const format = options.format ? &FormatTable::instance().of(*options.format) : nullptr;
     run_on_threads(resolve_threads(options.threads),
                    [&] { table.emplace(*input, format, options.verify_checksums); });
+    if (used_bytes != nullptr)
+      *used_bytes = table->used_bytes();
+    else if (table->has_trailing_garbage())
+      throw Error(Status::kTrailingGarbage, "the bytes after the last frame are not a frame",
+                  {{}, {}, table->used_bytes()});
   }
 
   void restore(std::span<const ContentBytes> ranges, const Receive& receive) const;
+
+  // A block that a call restored. Calls that read it share it; the last one gives its memory back.
+  struct LastBlock {
+    LastBlock(const Impl& of, BlockMemory from, std::uint64_t at, std::span<const std::byte> bytes)
+        : reader(of), memory(std::move(from)), content_at(at), content(bytes) {}
+    ~LastBlock() { reader.give_back(std::move(memory)); }
+    LastBlock(const LastBlock&) = delete;
+    LastBlock& operator=(const LastBlock&) = delete;
+
+    const Impl& reader;
+    BlockMemory memory;
+    std::uint64_t content_at;
+    std::span<const std::byte> content;  // in `memory`, or in the input
+  };
+  std::shared_ptr<const LastBlock> last_block() const;
+  void keep(std::shared_ptr<const LastBlock> block) const;
+  BlockMemory take_memory(std::uint64_t data_bytes, std::uint64_t content_bytes) const;
+  void give_back(BlockMemory memory) const;
 
   static const Impl& present(const std::unique_ptr<Impl>& impl) {
     if (!impl) throw Error(Status::kWrongState, "the reader was moved to another object");
@@ -140,7 +172,35 @@ struct RangeReader::Impl {
   RestoreOptions options;
   std::optional<GzipRanges> gzip;   // with an index,
   std::optional<BlockTable> table;  // or without one
+  // What is kept of the last call for one block. Neighbours of a range need the same block. Another block is restored
+  // in the same memory: it takes longer to get new memory of the system than to restore a block. The mutex is tried,
+  // never waited for: in a child of fork() it may stay locked.
+  mutable std::mutex mutex;
+  mutable BlockMemory spare;                      // guarded by mutex
+  mutable std::shared_ptr<const LastBlock> last;  // guarded by mutex
 };
+
+std::shared_ptr<const RangeReader::Impl::LastBlock> RangeReader::Impl::last_block() const {
+  const std::unique_lock lock(mutex, std::try_to_lock);
+  return lock ? last : nullptr;
+}
+
+void RangeReader::Impl::keep(std::shared_ptr<const LastBlock> block) const {
+  if (const std::unique_lock lock(mutex, std::try_to_lock); lock) last.swap(block);
+}
+
+BlockMemory RangeReader::Impl::take_memory(std::uint64_t data_bytes, std::uint64_t content_bytes) const {
+  keep(nullptr);  // which gives back the memory of the last block, if no other call reads it
+  BlockMemory memory;
+  if (const std::unique_lock lock(mutex, std::try_to_lock); lock) memory = std::exchange(spare, {});
+  if (memory.data_bytes >= data_bytes && memory.content_bytes >= content_bytes) return memory;
+  return {LargeBuffer(static_cast<std::size_t>(data_bytes)),
+          LargeBuffer(static_cast<std::size_t>(content_bytes)), data_bytes, content_bytes};
+}
+
+void RangeReader::Impl::give_back(BlockMemory memory) const {
+  if (const std::unique_lock lock(mutex, std::try_to_lock); lock) std::swap(spare, memory);
+}
 
 void RangeReader::Impl::restore(std::span<const ContentBytes> ranges, const Receive& receive) const {
   NeededBlocks needed(*table, ranges);
@@ -192,6 +252,14 @@ void RangeReader::Impl::restore(std::span<const ContentBytes> ranges, const Rece
   const BatchPlan plan = plan_batches(needs);
 
   std::vector<Batch> batches(plan.batches_in_flight);
+  const bool is_one_block = ended && ahead.size() == 1;
+  const std::uint64_t first_at = ahead.front().content_at;
+  BlockMemory memory;
+  if (is_one_block) {
+    memory = take_memory(input_room, needs.block_bytes);
+    batches[0].input = std::move(memory.data);
+    batches[0].output = std::move(memory.content);
+  }
   std::size_t next = 0;  // of those ahead
   const auto fill = [&](Batch& batch) {
     batch.blocks.clear();
@@ -289,6 +357,14 @@ void RangeReader::Impl::restore(std::span<const ContentBytes> ranges, const Rece
     }
   };
   run_ring(plan.batches_in_flight == 1 ? 1 : threads, batches, false, fill, restore_batch, give);
+  if (!is_one_block) return;
+  Batch& batch = batches[0];
+  memory.data = std::move(batch.input);
+  memory.content = std::move(batch.output);
+  if (batch.statuses[0] == Status::kOk)
+    keep(std::make_shared<LastBlock>(*this, std::move(memory), first_at, batch.contents[0]));
+  else
+    give_back(std::move(memory));
 }
 
 RangeReader::RangeReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -330,8 +406,17 @@ std::size_t RangeReader::read(std::uint64_t at, std::span<std::byte> into) const
     require(restored.status, restored.place);
     std::ranges::copy(restored.bytes, into.begin());
   } else {
-    impl.restore({&range, 1}, [&](std::size_t, std::uint64_t from, Status status, const Place& place,
-                                  std::span<const std::byte> bytes) {
+    ContentBytes rest = range;
+    if (const auto last = impl.last_block(); last && last->content_at <= rest.begin) {
+      const auto kept = last->content.subspan(static_cast<std::size_t>(
+          std::min<std::uint64_t>(rest.begin - last->content_at, last->content.size())));
+      const std::size_t bytes =
+          static_cast<std::size_t>(std::min<std::uint64_t>(kept.size(), rest.end - rest.begin));
+      std::ranges::copy(kept.first(bytes), into.begin());
+      rest.begin += bytes;
+    }
+    impl.restore({&rest, 1}, [&](std::size_t, std::uint64_t from, Status status, const Place& place,
+                                 std::span<const std::byte> bytes) {
       require(status, place);
       std::ranges::copy(bytes, into.begin() + static_cast<std::ptrdiff_t>(from - range.begin));
     });
@@ -363,7 +448,12 @@ std::vector<RestoredRange> restore_ranges(std::span<const std::byte> input,
                                           std::span<const ContentBytes> ranges,
                                           const RestoreOptions& options) {
   require_forward(ranges);
-  return RangeReader(input, options).restore(ranges);
+  RestoreOptions own = options;
+  std::uint64_t used_bytes = 0;
+  if (options.used_bytes != nullptr) own.used_bytes = &used_bytes;
+  std::vector<RestoredRange> restored = RangeReader(input, own).restore(ranges);
+  if (options.used_bytes != nullptr) *options.used_bytes = used_bytes;
+  return restored;
 }
 
 }  // namespace hemstitch

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "core/batch_timer.hpp"
 #include "format/frame_index.hpp"
 #include "pipeline/gathering_sink.hpp"
 #include "pipeline/restore_job.hpp"
@@ -113,6 +114,7 @@ StreamReport restore_frames(Source& source, Sink& sink, const RestoreOptions& op
     if (!job.keeps_slots()) slots.clear();
     bool reads_ahead = false, changes_over = false, pauses = false;
     unsigned ring_threads = 1;
+    const std::size_t usual_batch_bytes = job.usual_batch_bytes();
     const auto fill = [&](RestoreSlot& slot) {
       try {
         const auto ended = [&] { return event == Event::kFrameEnd || event == Event::kEnd; };
@@ -121,7 +123,7 @@ StreamReport restore_frames(Source& source, Sink& sink, const RestoreOptions& op
         // Made when first needed: memory that a device writes takes time to make, and other threads work
         // meanwhile.
         if (slot.input.get() == nullptr) slot = job.make_slot();
-        const StageTimer timer(job.time_line(), Stage::kRead, ++batches);
+        const BatchTimer timer(job.time_line(), Stage::kRead, ++batches, usual_batch_bytes);
         while (!ended() && !job.full(slot)) {
           throw_if_cancelled(hooks);
           if (const std::size_t ahead = reads_ahead ? job.bytes_ahead(slot, source) : 0;

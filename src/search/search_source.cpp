@@ -22,16 +22,6 @@ std::size_t SearchSource::read_some(std::span<std::byte> into) {
   return ahead_.take(into, [&](std::span<std::byte> to) { return read_file(to); });
 }
 
-std::size_t SearchSource::read(std::span<std::byte> into) {
-  std::size_t filled = 0;
-  while (filled < into.size()) {
-    const std::size_t bytes = read_some(into.subspan(filled));
-    if (bytes == 0) break;
-    filled += bytes;
-  }
-  return filled;
-}
-
 bool SearchSource::comes_within(std::chrono::milliseconds time) {
   return !ahead_.kept().empty() || is_readable_within(file_, time);
 }

@@ -17,9 +17,8 @@ class SearchSource : public Source {
  public:
   explicit SearchSource(const Descriptor& file) : file_(file) {}
 
-  // These throw std::system_error with the system's message only.
+  // Throws std::system_error with the system's message only.
   std::size_t read_some(std::span<std::byte> into) override;
-  std::size_t read(std::span<std::byte> into) override;
   bool comes_within(std::chrono::milliseconds time) override;
 
   // They will be read again. Valid until the next read.

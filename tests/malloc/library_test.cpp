@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -243,6 +244,25 @@ TEST(MallocStream, Decompressor) {
   RestoreOptions options;
   options.threads = 2;
   expect_of_stream([&] { return through<Decompressor>(options, frame()); }, content());
+}
+
+// What frames have in common is made once: memory of its own would cost a frame of 100 bytes as much as its content.
+TEST(MallocStream, SmallFramesNeedNoMemoryOfTheirOwn) {
+  CompressOptions compressing;
+  compressing.content_checksum = true;
+  const Bytes some = wordy_bytes(100), one = compress(some, compressing);
+  const auto allocations_of = [&](std::size_t count) {
+    Bytes data, room(count * some.size());
+    for (std::size_t i = 0; i < count; ++i) data.insert(data.end(), one.begin(), one.end());
+    RestoreOptions options;
+    options.backend = "cpu";
+    options.threads = 1;
+    fail_allocation(std::numeric_limits<long>::max(), Failing::kOne);
+    EXPECT_EQ(restore_into(data, room, options), room.size());
+    return allocation_count();
+  };
+  allocations_of(1);
+  EXPECT_LE(allocations_of(3000) - allocations_of(1000), 100);
 }
 
 }  // namespace

@@ -4,13 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <random>
+#include <thread>
 
 #include "collect_sink.hpp"
 #include "core/bytes.hpp"
 #include "deflate_streams.hpp"
 #include "gzip_members.hpp"
-#include "hemstitch/hemstitch.hpp"
+#include "hemstitch/ranges.hpp"
 #include "pipeline/gzip_points.hpp"
 #include "threads.hpp"
 
@@ -364,6 +366,69 @@ TEST(GzipIndex, RangesBesideDamage) {
   const auto some = restore_ranges(file, std::vector<ContentBytes>{{0, 5}, {8'900'000, 9'000'000}}, cut);
   EXPECT_EQ(some[0].status, Status::kOk);
   EXPECT_EQ(some[1].status, Status::kInvalidOption);
+}
+
+// A range costs what lies between it and the end of the one before, not all from the last point on.
+TEST(GzipIndex, AReaderGoesOnFromTheLastRange) {
+  constexpr std::uint64_t kPieces = 300'000;  // of input that is read at once, and what one restores to
+  const Bytes content = random_bytes(5'000'000) + wordy_bytes(2'000'000), file = gzip_member(content);
+  RestoreOptions options;
+  const Bytes index = make_index(file, options);
+  options.index = index;
+  std::atomic<std::uint64_t> count = 0;
+  const RangeReader reader(
+      [&](std::uint64_t at, std::span<std::byte> into) {
+        const std::size_t bytes = std::min<std::size_t>(into.size(), file.size() - at);
+        std::copy_n(file.begin() + static_cast<std::ptrdiff_t>(at), bytes, into.begin());
+        count += bytes;
+        return bytes;
+      },
+      file.size(), options);
+  const auto read = [&](std::uint64_t at, std::size_t bytes) {
+    count = 0;
+    Bytes room(bytes);
+    room.resize(reader.read(at, room));
+    EXPECT_EQ(room == part(content, at, std::min<std::uint64_t>(at + bytes, content.size())), true) << at;
+    return count.load();
+  };
+  EXPECT_GT(read(3'000'000, 100), 2'900'000u);
+  EXPECT_EQ(read(3'000'100, 100), 0u) << "next to it";
+  EXPECT_EQ(read(3'000'000, 100), 0u) << "again";
+  EXPECT_LE(read(3'400'000, 100), 400'000 + kPieces);
+  EXPECT_LE(read(3'500'000, 600'000), 700'000 + kPieces) << "up to a point and beyond";
+  EXPECT_GT(read(3'000'000, 100), 2'900'000u) << "before it";
+  EXPECT_LE(read(4'990'000, 20'000), 990'000 + kPieces) << "behind a point";
+  read(6'999'900, 200);
+  EXPECT_EQ(read(6'999'950, 200), 0u) << "at the end of the member";
+
+  std::uint64_t used = 1;
+  options.used_bytes = &used;
+  try {
+    const RangeReader refused(file, options);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), Status::kInvalidOption) << "an index does not tell where members end";
+  }
+}
+
+TEST_WITH_THREADS(GzipIndex, SeveralThreadsReadRanges) {
+  const Bytes content = wordy_bytes(1'000'000), file = gzip_member(content);
+  RestoreOptions options;
+  const Bytes index = make_index(file, options);
+  options.index = index;
+  const RangeReader reader(file, options);
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < 3; ++i)
+    threads.emplace_back([&, i] {
+      for (std::uint64_t j = 0; j < 10; ++j) {
+        const std::uint64_t at = 300'000 * i + 30'000 * j;
+        Bytes room(500);
+        if (reader.read(at, room) != 500 || room != part(content, at, at + 500)) ++wrong;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(GzipIndex, MadeByTheStream) {

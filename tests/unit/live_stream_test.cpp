@@ -35,15 +35,6 @@ class TalkingSource : public Source {
  public:
   TalkingSource(const Talk& talk, const CollectSink& sink) : talk_(talk), sink_(sink) {}
 
-  std::size_t read(std::span<std::byte> into) override {
-    std::size_t filled = 0;
-    while (filled < into.size()) {
-      const std::size_t bytes = read_some(into.subspan(filled));
-      if (bytes == 0) break;
-      filled += bytes;
-    }
-    return filled;
-  }
   std::size_t read_some(std::span<std::byte> into) override {
     if (!comes_within(std::chrono::milliseconds(-1))) return 0;
     if (has_ended()) return 0;

@@ -2,12 +2,14 @@
 // reads no more of the input than that takes.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -219,6 +221,135 @@ TEST(RangeReader, ReadsHeadersOnceAndThenOnlyWhatARangeNeeds) {
       count = 0;
       EXPECT_TRUE(read_all(reader, at, 100) == part(content, at, 100));
       EXPECT_LE(count, kBlockBytes + 12 * kHeaderRead) << at;
+    }
+  }
+}
+
+// Neighbours of a range are in the block that was restored for it.
+TEST(RangeReader, KeepsTheLastBlock) {
+  const Bytes content = wordy_bytes(3'000'000), frame = sized(content, 1 << 20);
+  std::atomic<std::uint64_t> count = 0;
+  const RangeReader reader(reading(frame, count), frame.size());
+  EXPECT_TRUE(read_all(reader, 1'500'000, 100) == part(content, 1'500'000, 100));
+  count = 0;
+  for (const std::uint64_t at : {1'500'100, 1'499'000, 1 << 20, (2 << 20) - 100})
+    EXPECT_TRUE(read_all(reader, at, 100) == part(content, at, 100)) << at;
+  EXPECT_EQ(count, 0u);
+  // A range that begins there and goes on reads only what is missing, and the next one what follows that.
+  EXPECT_TRUE(read_all(reader, (2 << 20) - 100, 200) == part(content, (2 << 20) - 100, 200));
+  EXPECT_GT(count, 0u);
+  count = 0;
+  EXPECT_TRUE(read_all(reader, (2 << 20) + 100, 200) == part(content, (2 << 20) + 100, 200));
+  EXPECT_EQ(count, 0u);
+}
+
+// To get new memory of the system takes longer than to restore a block in it.
+TEST(RangeReader, RestoresBlocksInTheSameMemory) {
+  constexpr std::uint64_t kBlockBytes = 4 << 20;
+  constexpr long kReads = 20;
+  const Bytes content(3 * kBlockBytes, std::byte{'x'}), frame = sized(content, kBlockBytes);
+  const RangeReader reader(frame);
+  read_all(reader, 0, 100);
+  const auto faults = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_minflt;
+  };
+  const long before = faults();
+  for (long i = 0; i < kReads; ++i)
+    EXPECT_EQ(read_all(reader, static_cast<std::uint64_t>(i % 3) * kBlockBytes, 100).size(), 100u);
+  EXPECT_LT(faults() - before, kReads * 256);
+}
+
+TEST_WITH_THREADS(RangeReader, SeveralThreadsReadNeighbours) {
+  const Bytes content = wordy_bytes(600'000), frame = sized(content, 256 << 10);
+  std::atomic<std::uint64_t> count = 0;
+  const RangeReader reader(reading(frame, count), frame.size());
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < 3; ++i)
+    threads.emplace_back([&, i] {
+      for (std::uint64_t j = 0; j < 40; ++j) {
+        const std::uint64_t at = j % 10 * 60'000 + i;
+        if (read_all(reader, at, 300) != part(content, at, 300)) ++wrong;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+// As for restore(): who asks where the last frame ends gets the content; who does not gets an error.
+TEST(RangeReader, GivesWhatStandsBeforeOtherBytesToWhoAsksForTheirPlace) {
+  for (const Input& input : inputs()) {
+    if (input.name == "very short blocks" || input.name == "many frames") continue;
+    for (const Bytes& rest : {Bytes{}, Bytes{std::byte{'x'}}, wordy_bytes(100'000)}) {
+      SCOPED_TRACE(input.name + ", " + std::to_string(rest.size()));
+      const Bytes data = joined({input.bytes, rest});
+      std::optional<Error> refused;
+      try {
+        RangeReader{data};
+      } catch (const Error& error) {
+        refused.emplace(error);
+      }
+      ASSERT_EQ(refused.has_value(), !rest.empty());
+      if (refused) {
+        EXPECT_EQ(refused->status(), Status::kTrailingGarbage);
+        EXPECT_EQ(refused->place().byte_offset, input.bytes.size());
+      }
+      std::uint64_t used = 1;
+      RestoreOptions options;
+      options.used_bytes = &used;
+      const RangeReader reader(data, options);
+      EXPECT_EQ(used, input.bytes.size());
+      EXPECT_EQ(reader.content_bytes(), input.content.size());
+      const std::uint64_t end = input.content.size() - std::min<std::uint64_t>(input.content.size(), 500);
+      EXPECT_TRUE(read_all(reader, end, 1000) == part(input.content, end, 1000));
+      used = 1;
+      const ContentBytes range{end, UINT64_MAX};
+      EXPECT_TRUE(restore_ranges(data, {&range, 1}, options).front().bytes == part(input.content, end, 1000));
+      EXPECT_EQ(used, input.bytes.size());
+
+      hemstitch_restore_options in_c{};
+      in_c.size = sizeof in_c;
+      hemstitch_range_reader* reader_in_c = nullptr;
+      EXPECT_EQ(hemstitch_range_reader_new(&in_c, data.data(), data.size(), &reader_in_c),
+                rest.empty() ? HEMSTITCH_OK : HEMSTITCH_TRAILING_GARBAGE);
+      hemstitch_range_reader_free(reader_in_c);
+      std::uint64_t used_in_c = 1;
+      in_c.used_bytes = &used_in_c;
+      ASSERT_EQ(hemstitch_range_reader_new(&in_c, data.data(), data.size(), &reader_in_c), HEMSTITCH_OK);
+      hemstitch_range_reader_free(reader_in_c);
+      EXPECT_EQ(used_in_c, input.bytes.size());
+      Bytes room(500);
+      hemstitch_range range_in_c{end, UINT64_MAX, room.data(), room.size(), 0, HEMSTITCH_INTERNAL, {}};
+      used_in_c = 1;
+      EXPECT_EQ(hemstitch_restore_ranges(&in_c, data.data(), data.size(), &range_in_c, 1), HEMSTITCH_OK);
+      EXPECT_EQ(range_in_c.output_bytes, input.content.size() - end);
+      EXPECT_EQ(used_in_c, input.bytes.size());
+    }
+  }
+}
+
+// A member of BGZF that states a size which it does not have is believed until it is restored.
+TEST(RangeReader, FindsAFalseSizeInTheMemberThatStatesIt) {
+  const Bytes content = wordy_bytes(200'000), file = bgzf(content);
+  const auto member_bytes = [&](std::size_t at) { return (load_le32(file.data() + at + 16) & 0xFFFF) + 1; };
+  const std::size_t second_at = member_bytes(0), size_at = second_at + member_bytes(second_at) - 4;
+  const std::uint32_t size = load_le32(file.data() + size_at);
+  for (const std::uint32_t told : {size - 1, size + 1, std::uint32_t{65'536}, std::uint32_t{0}}) {
+    Bytes data = file;
+    store_le32(data.data() + size_at, told);
+    const RangeReader reader(data);
+    EXPECT_EQ(reader.content_bytes(), content.size() - size + told);
+    EXPECT_TRUE(read_all(reader, 0, size) == part(content, 0, size));
+    if (told == 0) continue;  // no byte of the content is said to be there
+    try {
+      read_all(reader, size, 10);
+      ADD_FAILURE() << told;
+    } catch (const Error& error) {
+      EXPECT_EQ(status_family(error.status()), StatusFamily::kCorrupt) << told;
+      EXPECT_EQ(error.place().byte_offset, second_at);
+      EXPECT_EQ(error.place().block, 2u);
     }
   }
 }

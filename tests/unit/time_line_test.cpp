@@ -4,9 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <numeric>
 #include <random>
+#include <thread>
+
+#include "core/batch_timer.hpp"
 
 namespace hemstitch::testing {
 namespace {
@@ -60,6 +64,32 @@ TEST(TimeLine, KeepsTheFirstIntervals) {
   const TimeReport report = line.report();
   EXPECT_EQ(report.intervals.size(), 1024u);
   EXPECT_DOUBLE_EQ(report.of(Stage::kRead).wall_seconds, 2500);
+}
+
+// Small batches are timed by a clock of few ticks once there are many; sleeping takes at least its time.
+TEST(BatchTimer, LosesNoTime) {
+  constexpr std::chrono::milliseconds kSleep(40), kTick(20);
+  for (const std::size_t bytes : {std::size_t{100}, std::size_t{1} << 20})
+    for (const std::uint64_t batch : {1, 1'000'000}) {
+      TimeLine line;
+      {
+        const BatchTimer timer(line, Stage::kRead, batch, bytes);
+        std::this_thread::sleep_for(kSleep);
+      }
+      const bool exact = batch == 1 || bytes > 100;
+      const std::chrono::duration<double> least = exact ? kSleep : kSleep - kTick;
+      EXPECT_GE(line.report().of(Stage::kRead).busy_seconds, least.count());
+      EXPECT_LE(line.report().of(Stage::kRead).busy_seconds, line.now() + 0.02);
+    }
+}
+
+// So that a frame of 100 bytes does not cost more than what is in it.
+TEST(BatchTimer, AddsNoEmptyIntervals) {
+  constexpr std::uint64_t kBatches = 50'000;
+  TimeLine line;
+  for (std::uint64_t batch = 2000; batch < 2000 + kBatches; ++batch)
+    const BatchTimer timer(line, Stage::kRead, batch, 100);
+  EXPECT_LT(line.report().intervals.size(), 1024u);
 }
 
 }  // namespace

@@ -83,9 +83,13 @@ def restore_lz4_blocks(objs, sizes, *, backend="auto", threads=0, errors="raise"
     return _checked(_core.restore_lz4_blocks(objs, sizes, backend=backend, threads=threads), errors)
 
 
-def restore_ranges(data, ranges, *, backend="auto", threads=0, errors="raise", index=None):
+def restore_ranges(data, ranges, *, backend="auto", threads=0, errors="raise", index=None, return_used_bytes=False):
     """Returns content[begin:end] for many ranges of LZ4 or BGZF data in memory, or of gzip data with an `index` from make_index(). Restores each
-    block that they touch once. `errors` as for restore_many()."""
+    block that they touch once. `errors` as for restore_many(). With `return_used_bytes`, as for restore(), the result is a pair: that list, and where the
+    last frame ends; not with an `index`, which does not tell."""
+    if return_used_bytes:
+        restored, used_bytes = _core.restore_ranges(data, ranges, backend=backend, threads=threads, index=index, return_used_bytes=True)
+        return _checked(restored, errors), used_bytes
     return _checked(_core.restore_ranges(data, ranges, backend=backend, threads=threads, index=index), errors)
 
 

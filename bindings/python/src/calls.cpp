@@ -93,10 +93,13 @@ std::uint64_t restored_size(nb::object data) {
                        [&](const RestoreOptions& watched) { return restored_bytes(input.bytes(), watched); });
 }
 
-nb::list restore_ranges_of(nb::object data,
-                           const std::vector<std::pair<std::uint64_t, std::uint64_t>>& ranges,
-                           const std::string& backend, unsigned threads, nb::object index) {
+nb::object restore_ranges_of(nb::object data,
+                             const std::vector<std::pair<std::uint64_t, std::uint64_t>>& ranges,
+                             const std::string& backend, unsigned threads, nb::object index,
+                             bool return_used_bytes) {
   RestoreOptions options = restore_options("auto", backend, threads);
+  std::uint64_t used_bytes = 0;
+  if (return_used_bytes) options.used_bytes = &used_bytes;
   std::optional<Buffer> index_bytes;
   if (!index.is_none()) options.index = index_bytes.emplace(index).bytes();
   std::vector<ContentBytes> wanted;
@@ -116,6 +119,7 @@ nb::list restore_ranges_of(nb::object data,
     results.append(range.status == Status::kOk ? nb::object(bytes_of(range.bytes))
                                                : error_object(range.status, message().what(), range.place));
   }
+  if (return_used_bytes) return nb::make_tuple(results, used_bytes);
   return results;
 }
 
@@ -190,7 +194,7 @@ void add_calls(nb::module_& module) {
       },
       "size"_a, "format"_a = "lz4", "The most bytes that compress() returns for `size` bytes.");
   module.def("restore_ranges", restore_ranges_of, "data"_a, "ranges"_a, nb::kw_only(), "backend"_a = "auto",
-             "threads"_a = 0, "index"_a = nb::none());
+             "threads"_a = 0, "index"_a = nb::none(), "return_used_bytes"_a = false);
   nb::class_<RangeReaderOf>(module, "RangeReader")
       .def(
           "__init__",
