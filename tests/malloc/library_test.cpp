@@ -10,7 +10,7 @@
 #include "deflate_streams.hpp"
 #include "format/deflate/stream/deflate_parallel_decoder.hpp"
 #include "hemstitch/batch.h"
-#include "hemstitch/hemstitch.hpp"
+#include "hemstitch/memory.hpp"
 #include "shapes.hpp"
 #include "trials.hpp"
 #include "zlib_oracle.hpp"
