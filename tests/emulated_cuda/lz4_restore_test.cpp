@@ -312,6 +312,15 @@ TEST(EmulatedLz4Restore, DamagedBlocksGetTheReferencesVerdict) {
   EXPECT_GT(refused, 80u);
 }
 
+// Matches end at the room's end, before it and behind it.
+TEST(EmulatedLz4Restore, RoomsOfEverySize) {
+  const Bytes raw = wordy_bytes(6000), block = block_by_liblz4(raw, 9);
+  std::vector<Case> cases;
+  for (const std::size_t room : {2999u, 0u, 1u, 100u, 1000u, 4096u, 5000u, 5999u, 6000u})
+    cases.push_back({block, room});
+  expect_same(cases);
+}
+
 // What breaks the batch's bounds is left out, and its neighbours are restored.
 TEST(EmulatedLz4Restore, BlocksAboveTheBoundsAreLeftOut) {
   const Bytes raw = wordy_bytes(3000), block = block_by_liblz4(raw, 9);
