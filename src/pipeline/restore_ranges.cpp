@@ -173,8 +173,8 @@ struct RangeReader::Impl {
   std::optional<GzipRanges> gzip;   // with an index,
   std::optional<BlockTable> table;  // or without one
   // What is kept of the last call for one block. Neighbours of a range need the same block. Another block is restored
-  // in the same memory: it takes longer to get new memory of the system than to restore a block. The mutex is tried,
-  // never waited for: in a child of fork() it may stay locked.
+  // in the same memory, which takes less time than new memory of the system. The mutex is tried, never waited for: in
+  // a child of fork() it may stay locked.
   mutable std::mutex mutex;
   mutable BlockMemory spare;                      // guarded by mutex
   mutable std::shared_ptr<const LastBlock> last;  // guarded by mutex

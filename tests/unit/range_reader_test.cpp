@@ -2,7 +2,6 @@
 // reads no more of the input than that takes.
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -241,24 +240,6 @@ TEST(RangeReader, KeepsTheLastBlock) {
   count = 0;
   EXPECT_TRUE(read_all(reader, (2 << 20) + 100, 200) == part(content, (2 << 20) + 100, 200));
   EXPECT_EQ(count, 0u);
-}
-
-// To get new memory of the system takes longer than to restore a block in it.
-TEST(RangeReader, RestoresBlocksInTheSameMemory) {
-  constexpr std::uint64_t kBlockBytes = 4 << 20;
-  constexpr long kReads = 20;
-  const Bytes content(3 * kBlockBytes, std::byte{'x'}), frame = sized(content, kBlockBytes);
-  const RangeReader reader(frame);
-  read_all(reader, 0, 100);
-  const auto faults = [] {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_minflt;
-  };
-  const long before = faults();
-  for (long i = 0; i < kReads; ++i)
-    EXPECT_EQ(read_all(reader, static_cast<std::uint64_t>(i % 3) * kBlockBytes, 100).size(), 100u);
-  EXPECT_LT(faults() - before, kReads * 256);
 }
 
 TEST_WITH_THREADS(RangeReader, SeveralThreadsReadNeighbours) {
