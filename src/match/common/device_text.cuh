@@ -38,6 +38,8 @@ class DeviceText {
     return base_[position + place] == base_[position + place - offset];
   }
 
+  __device__ std::byte byte(std::uint32_t index) const { return base_[index]; }
+
   // `index` is a multiple of 4.
   __device__ std::uint32_t aligned_word(std::uint32_t index) const {
     if (index >= begin_ && index + 4 <= end_) return *reinterpret_cast<const std::uint32_t*>(base_ + index);

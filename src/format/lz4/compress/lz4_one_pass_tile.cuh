@@ -121,11 +121,11 @@ class TileText {
   using Candidate = typename Near::Candidate;
 
   __device__ TileText(Storage& sh, const DeviceBlock* block, std::uint32_t tile)
-      : TileText(sh, block, *block, tile * kTileBytes) {}
+      : TileText(sh, *block, tile * kTileBytes) {}
 
   // By all threads of the thread block; a barrier has to follow.
   __device__ __forceinline__ void load(Storage& sh, unsigned thread) const {
-    Near::load<kTileWarps * 32>(sh, block_->d_block + begin_, loaded_, thread);
+    Near::load<kTileWarps * 32>(sh, first_byte(), loaded_bytes(), thread);
   }
 
   __device__ __forceinline__ std::uint32_t bytes() const { return bytes_; }  // to the block's end
@@ -141,8 +141,9 @@ class TileText {
   // A word from anywhere in the block.
   __device__ std::uint32_t word(std::uint32_t position) const {
     if (kAlone) return near_.word(position);
-    if (is_near(position) && (position + 8 <= loaded_ || loaded_ == bytes_)) return near_.word(position);
-    const DeviceText block(*block_);
+    const std::uint32_t loaded = loaded_bytes();
+    if (is_near(position) && (position + 8 <= loaded || loaded == bytes_)) return near_.word(position);
+    const DeviceText block(DeviceBlock{first_byte() - begin_, begin_ + bytes_, 0, 0});
     return block.word(block.block() + in_block(position));
   }
 
@@ -164,23 +165,26 @@ class TileText {
   }
 
  private:
-  __device__ TileText(Storage& sh, const DeviceBlock* block_at, const DeviceBlock& block,
-                      std::uint32_t tile_begin)
+  __device__ TileText(Storage& sh, const DeviceBlock& block, std::uint32_t tile_begin)
       : near_(sh, block.d_block + lead_begin(tile_begin), 0),
-        block_(block_at),
         begin_(lead_begin(tile_begin)),
-        bytes_(block.block_bytes - begin_),
-        loaded_(min(bytes_, kTileLeadBytes + kTileBytes + kTileAheadBytes)),
-        near_begin_(begin_ == 0 ? 0 : 4) {
+        bytes_(block.block_bytes - begin_) {
     far_words_ = near_.words_in(block.d_block + begin_);
   }
   static __device__ std::uint32_t lead_begin(std::uint32_t tile_begin) {
     return kAlone ? 0 : tile_begin - min(tile_begin, kTileLeadBytes);
   }
 
+  // In device memory.
+  __device__ __forceinline__ const std::byte* first_byte() const {
+    return reinterpret_cast<const std::byte*>(far_words_) + near_.at(0);
+  }
+  __device__ __forceinline__ std::uint32_t loaded_bytes() const {
+    return min(bytes_, kTileLeadBytes + kTileBytes + kTileAheadBytes);
+  }
   // Whether the bytes from the fourth before a position on are in shared memory.
   __device__ __forceinline__ bool is_near(std::uint32_t position) const {
-    return static_cast<int>(position) >= near_begin_;
+    return static_cast<int>(position) >= 4;
   }
   // The aligned word in which a position stands, in one memory or the other.
   __device__ __forceinline__ const std::uint32_t* words_at(std::uint32_t position) const {
@@ -189,10 +193,8 @@ class TileText {
   }
 
   Near near_;
-  const DeviceBlock* block_;
   const std::uint32_t* far_words_;
-  std::uint32_t begin_, bytes_, loaded_;
-  int near_begin_;
+  std::uint32_t begin_, bytes_;
 };
 
 // What a thread block needs of shared memory for a tile, whether it is alone or not.
@@ -200,6 +202,7 @@ struct TileShared {
   TileText<true>::Storage text;
   RowWriter<TileText<true>>::Shared rows[kTileWarps];
   WalkState left[kTileWarps], entered[kTileWarps];
+  Tile* tile;  // here, since every register counts
 };
 
 // A tile by one thread block, a segment a warp.
@@ -224,66 +227,65 @@ class TilePass : RowPass<TileText<kAlone>> {
         begin_(tile * kTileBytes - text_.in_block(0) + warp * kSegmentBytes),
         end_(min(begin_ + kSegmentBytes, tile * kTileBytes - text_.in_block(0) + kTileBytes)),
         d_list_(list) {
-    hashed_end_ =
-        text_.bytes() < kHashedBytes ? 0 : text_.bytes() - static_cast<std::uint32_t>(kHashedBytes) + 1;
     text_.load(sh.text, warp * 32 + lane);
   }
 
   // Lists the matches of all segments. First all at once; then, in order, of each segment that began to walk from another
   // state than the one before it left: few do.
-  __device__ void list_matches(Tile& tile) {
-    __syncthreads();
-    if (begin_ < text_.bytes())
-      list_segment(tile, false);
-    else if (lane_ == 0)
-      tile.segments[warp_] = {};
-    for (unsigned turn = 1; turn < kTileWarps; ++turn) {
+  __device__ void list_matches(Tile* tile) {
+    if (warp_ == 0 && lane_ == 0) tile_sh_.tile = tile;
+#pragma unroll 1
+    for (unsigned turn = 0; turn < kTileWarps; ++turn) {
       __syncthreads();
-      list_again(tile, turn);
+      if (turn == 0 ? begin_ < text_.bytes() : enters_again(turn))
+        list_segment(turn != 0);
+      else if (turn == 0 && lane_ == 0)
+        tile_sh_.tile->segments[warp_] = {};
     }
     __syncthreads();
-    if (warp_ == 0 && lane_ == 0) tile.entered = tile_sh_.entered[0];
-    if (warp_ == 0 && lane_ == 0) tile.literals_begin = 0;
-    leave_cut(tile, 0);
+    if (warp_ == 0 && lane_ == 0) {
+      tile_sh_.tile->entered = tile_sh_.entered[0];
+      tile_sh_.tile->literals_begin = 0;
+    }
+    leave_cut(0);
   }
 
   // The same for a tile that has been listed from another state than the one that the tile before left.
-  __device__ void list_matches_again(Tile& tile, const WalkState& state) {
+  __device__ void list_matches_again(Tile* tile, const WalkState& state) {
     if (lane_ == 0) {
-      tile_sh_.left[warp_] = tile.segments[warp_].left;
-      if (warp_ != 0) tile_sh_.entered[warp_] = tile.segments[warp_ - 1].left;
+      tile_sh_.left[warp_] = tile->segments[warp_].left;
+      if (warp_ != 0) tile_sh_.entered[warp_] = tile->segments[warp_ - 1].left;
       if (warp_ == 0) tile_sh_.entered[0] = state;
+      if (warp_ == 0) tile_sh_.tile = tile;
     }
-    __syncthreads();
-    if (warp_ == 0) {
-      list_segment(tile, true);
-      if (lane_ == 0) tile.entered = state;
-    }
-    for (unsigned turn = 1; turn < kTileWarps; ++turn) {
+#pragma unroll 1
+    for (unsigned turn = 0; turn < kTileWarps; ++turn) {
       __syncthreads();
-      list_again(tile, turn);
+      if (turn == 0 ? warp_ == 0 : enters_again(turn)) list_segment(true);
     }
-    leave_cut(tile, tile.cut);
+    if (warp_ == 0 && lane_ == 0) tile->entered = state;
+    leave_cut(tile->cut);
   }
 
  private:
-  __device__ void list_again(Tile& tile, unsigned turn) {
-    if (turn != warp_ || begin_ >= text_.bytes()) return;
+  // Whether the warp has to list its segment in this turn, from a state that is new to it.
+  __device__ bool enters_again(unsigned turn) {
+    if (turn != warp_ || begin_ >= text_.bytes()) return false;
     const WalkState state = tile_sh_.left[turn - 1];
-    if (tile_sh_.entered[turn] == state) return;
+    if (tile_sh_.entered[turn] == state) return false;
     __syncwarp();
     if (lane_ == 0) tile_sh_.entered[turn] = state;
     __syncwarp();
-    list_segment(tile, true);
+    return true;
   }
 
-  __device__ void leave_cut(Tile& tile, std::uint32_t cut_before) {
+  __device__ void leave_cut(std::uint32_t cut_before) {
     const int cut = __syncthreads_or(cut_ ? 1 : 0);
-    if (warp_ == 0 && lane_ == 0) tile.cut = cut_before | static_cast<std::uint32_t>(cut);
+    if (warp_ == 0 && lane_ == 0) tile_sh_.tile->cut = cut_before | static_cast<std::uint32_t>(cut);
   }
 
   // The segment's matches, from the state that it is entered with, or from what some rows before it lead to.
-  __device__ __forceinline__ void list_segment(Tile& tile, bool from_state) {
+  __device__ __forceinline__ void list_segment(bool from_state) {
     if (lane_ == 0) trace_mark(kTraceCompressSegment, text_.in_block(begin_));
     const std::uint32_t from = from_state || begin_ < kRunUpBytes ? begin_ : begin_ - kRunUpBytes;
     const std::uint32_t read_end = min(end_, text_.bytes()) + 32;
@@ -327,7 +329,7 @@ class TilePass : RowPass<TileText<kAlone>> {
     if (lane_ != 0) return;
     const WalkState left{Rows::walk_, Rows::carried_key_, Rows::carried_code_};
     tile_sh_.left[warp_] = left;
-    tile.segments[warp_] = {left, stored_, stored_ == 0 ? 0 : last_end, 0, 0};
+    tile_sh_.tile->segments[warp_] = {left, stored_, stored_ == 0 ? 0 : last_end, 0, 0};
   }
 
   // The first `count` of the list to device memory, a match a lane; returns where the lane's ends.
@@ -357,7 +359,7 @@ class TilePass : RowPass<TileText<kAlone>> {
     return position < text_.bytes() ? links_[position] : 0;
   }
   __device__ __forceinline__ Probe candidate_at(std::uint32_t position, std::uint32_t link) const {
-    return Rows::probe(link != 0 && position < hashed_end_, position - link);
+    return Rows::probe(link != 0 && position + std::uint32_t{kHashedBytes} <= text_.bytes(), position - link);
   }
 
   TileShared& tile_sh_;
@@ -366,7 +368,6 @@ class TilePass : RowPass<TileText<kAlone>> {
   std::uint32_t begin_, end_;  // the segment's
   TileMatch* d_list_;
   std::uint32_t stored_ = 0;
-  std::uint32_t hashed_end_;  // behind the last position that has a hash
 };
 
 }  // namespace hemstitch::cuda

@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(kThreads, kTilesResident)
   const unsigned warp = warp_number();
   TilePass<kAlone> pass(*reinterpret_cast<TileShared*>(sh_memory), block, at.tile, d_links + block->position,
                         tiles.list_of(*block, at.block_index, at.tile, warp), warp, threadIdx.x % 32);
-  pass.list_matches(tiles.of(*block, at.block_index)[at.tile]);
+  pass.list_matches(tiles.of(*block, at.block_index) + at.tile);
 }
 
 // The matches of a block's segments one after the other, by one thread: those that only go on with the one before them have
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(kThreads, kTilesResident - 1)
         TilePass<false> pass(*reinterpret_cast<TileShared*>(sh_memory), block, tile,
                              d_links + block->position, tiles.list_of(*block, blockIdx.x, tile, warp), warp,
                              lane);
-        pass.list_matches_again(first[tile], first[tile - 1].segments[kTileWarps - 1].left);
+        pass.list_matches_again(first + tile, first[tile - 1].segments[kTileWarps - 1].left);
       }
       __syncthreads();  // for the next tile's state, and the text's room
     }
@@ -138,18 +138,17 @@ class BlockText {
   static constexpr std::uint32_t kStageBytes = kSegmentStageBytes;
   static constexpr unsigned kListed = 1;  // nothing is listed here
 
-  __device__ explicit BlockText(const DeviceBlock& block)
-      : text_(block), bytes_(block.block_bytes), block_(block.d_block) {}
-  __device__ __forceinline__ std::uint32_t bytes() const { return bytes_; }
+  __device__ explicit BlockText(const DeviceBlock& block) : text_(block) {}
+  __device__ __forceinline__ std::uint32_t bytes() const { return text_.end() - text_.block(); }
   __device__ __forceinline__ std::uint32_t word(std::uint32_t position) const {
     return text_.word(text_.block() + position);
   }
-  __device__ __forceinline__ std::byte byte(std::uint32_t position) const { return block_[position]; }
+  __device__ __forceinline__ std::byte byte(std::uint32_t position) const {
+    return text_.byte(text_.block() + position);
+  }
 
  private:
   DeviceText text_;
-  std::uint32_t bytes_;
-  const std::byte* block_;
 };
 
 // A segment's sequences from its list, by a warp.
