@@ -695,10 +695,10 @@ TEST(DeflateParallel, TakesNoMoreThanItMay) {
     EXPECT_EQ(limits.threads, threads);
     EXPECT_LE(limits.memory_bytes(), (threads + 1) * (std::uint64_t{8} << 20));
   }
-  const DeflateParallelLimits some = deflate_parallel_limits({.threads = 16, .memory_bytes = 50 << 20});
+  const DeflateParallelLimits some = deflate_parallel_limits({.threads = 16, .memory_bytes = 30 << 20});
   EXPECT_LT(some.threads, 16u);
   EXPECT_GT(some.threads, 1u);
-  EXPECT_LE(some.memory_bytes(), 50u << 20);
+  EXPECT_LE(some.memory_bytes(), 30u << 20);
   EXPECT_EQ(deflate_parallel_limits({.threads = 16, .memory_bytes = 1}).threads, 1u);
   EXPECT_EQ(deflate_parallel_limits({.threads = 16, .input_bytes = 1'000'000}).threads, 1u);
   EXPECT_EQ(deflate_parallel_limits({.threads = 1}).threads, 1u);

@@ -213,7 +213,7 @@ TEST_WITH_THREADS(Stream, AFailingInputIsAnError) {
 // A file that grows or shrinks while it is read, or whose size was never right. A reader that believes the
 // header's size must get the same content.
 TEST_WITH_THREADS(Stream, AnInputOfAnotherSizeThanExpectedIsCompressedAsItIs) {
-  const Bytes all = wordy_bytes(500000);
+  const Bytes all = wordy_bytes(1200000);
   const Bytes dictionary(all.begin(), all.begin() + 1000);
   CompressOptions plain, linked, with_checksum, in_gzip, in_bgzf;
   linked.linked_blocks = with_checksum.content_checksum = true;
@@ -225,7 +225,7 @@ TEST_WITH_THREADS(Stream, AnInputOfAnotherSizeThanExpectedIsCompressedAsItIs) {
       for (const std::size_t bytes : {std::size_t{0}, std::size_t{20}, 64 * kKB, all.size()}) {
         options.block_bytes = options.format == Format::kLz4 ? 64 * kKB : 0;
         options.threads = threads;
-        options.memory_limit_bytes = 1200 * kKB;  // several batches
+        options.memory_limit_bytes = 2500 * kKB;  // several batches
         const std::span content = std::span(all).first(bytes);
         for (const std::uint64_t expected :
              {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{4096}, std::uint64_t{64 * kKB},
