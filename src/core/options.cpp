@@ -31,8 +31,7 @@ void validate(const CompressOptions& options) {
 void validate(const RestoreOptions& options) { validate_threads(options.threads); }
 
 void refuse_used_bytes(const RestoreOptions& options) {
-  require(options.used_bytes == nullptr,
-          "used_bytes is only for calls that take all of one input at once");
+  require(options.used_bytes == nullptr, "used_bytes is only for calls that take all of one input at once");
 }
 
 unsigned resolve_threads(unsigned requested) {

@@ -180,7 +180,7 @@ TEST_WITH_THREADS(Memory, ProgressIsToldAndEndsACall) {
   EXPECT_THROW(restore_into(frame, restored, {}, stops), std::logic_error);
 }
 
-struct Stopped : std::exception {};
+struct StoppedByTheCaller : std::exception {};
 
 TEST(Memory, TheSizeIsFoundOfTheFormatThatIsNamedAndInPieces) {
   const Bytes content(3'000'000);
@@ -199,12 +199,12 @@ TEST(Memory, TheSizeIsFoundOfTheFormatThatIsNamedAndInPieces) {
     options.format = format;
     int pieces = 0, most_pieces = INT_MAX;
     options.between_pieces = [&] {
-      if (++pieces > most_pieces) throw Stopped();
+      if (++pieces > most_pieces) throw StoppedByTheCaller();
     };
     EXPECT_EQ(restored_bytes(packed, options), frames * content.size());
     EXPECT_GT(pieces, 1);
     most_pieces = std::exchange(pieces, 0) / 2;
-    EXPECT_THROW(restored_bytes(packed, options), Stopped);
+    EXPECT_THROW(restored_bytes(packed, options), StoppedByTheCaller);
     EXPECT_EQ(pieces, most_pieces + 1);
   }
 }

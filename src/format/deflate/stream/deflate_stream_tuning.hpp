@@ -8,7 +8,8 @@ namespace hemstitch {
 
 // Compressed bytes of a piece. Larger ones spend less of their time on symbols, which takes twice as long as bytes; smaller ones take less
 // memory and leave less to wait for at the end.
-inline constexpr std::size_t kDeflateStreamPieceBytes = std::size_t{1} << 20, kDeflateStreamLeastPieceBytes = std::size_t{256} << 10;
+inline constexpr std::size_t kDeflateStreamPieceBytes = std::size_t{1} << 20,
+                             kDeflateStreamLeastPieceBytes = std::size_t{256} << 10;
 // Memory for each thread, and once more, where nothing else is asked for: of pieces and of contents.
 inline constexpr std::uint64_t kDeflateStreamThreadBytes = std::uint64_t{8} << 20;
 // Pieces are so small that there is, for each byte of one, so much memory for contents of each thread: symbols take two bytes for one of content.
