@@ -158,10 +158,27 @@ struct RangeReader::Impl {
     std::uint64_t content_at;
     std::span<const std::byte> content;  // in `memory`, or in the input
   };
-  std::shared_ptr<const LastBlock> last_block() const;
-  void keep(std::shared_ptr<const LastBlock> block) const;
-  BlockMemory take_memory(std::uint64_t data_bytes, std::uint64_t content_bytes) const;
-  void give_back(BlockMemory memory) const;
+  std::shared_ptr<const LastBlock> last_block() const {
+    const std::unique_lock lock(mutex, std::try_to_lock);
+    return lock ? last : nullptr;
+  }
+
+  void keep(std::shared_ptr<const LastBlock> block) const {
+    if (const std::unique_lock lock(mutex, std::try_to_lock); lock) last.swap(block);
+  }
+
+  BlockMemory take_memory(std::uint64_t data_bytes, std::uint64_t content_bytes) const {
+    keep(nullptr);  // which gives back the memory of the last block, if no other call reads it
+    BlockMemory memory;
+    if (const std::unique_lock lock(mutex, std::try_to_lock); lock) memory = std::exchange(spare, {});
+    if (memory.data_bytes >= data_bytes && memory.content_bytes >= content_bytes) return memory;
+    return {LargeBuffer(static_cast<std::size_t>(data_bytes)),
+            LargeBuffer(static_cast<std::size_t>(content_bytes)), data_bytes, content_bytes};
+  }
+
+  void give_back(BlockMemory memory) const {
+    if (const std::unique_lock lock(mutex, std::try_to_lock); lock) std::swap(spare, memory);
+  }
 
   static const Impl& present(const std::unique_ptr<Impl>& impl) {
     if (!impl) throw Error(Status::kWrongState, "the reader was moved to another object");
@@ -179,28 +196,6 @@ struct RangeReader::Impl {
   mutable BlockMemory spare;                      // guarded by mutex
   mutable std::shared_ptr<const LastBlock> last;  // guarded by mutex
 };
-
-std::shared_ptr<const RangeReader::Impl::LastBlock> RangeReader::Impl::last_block() const {
-  const std::unique_lock lock(mutex, std::try_to_lock);
-  return lock ? last : nullptr;
-}
-
-void RangeReader::Impl::keep(std::shared_ptr<const LastBlock> block) const {
-  if (const std::unique_lock lock(mutex, std::try_to_lock); lock) last.swap(block);
-}
-
-BlockMemory RangeReader::Impl::take_memory(std::uint64_t data_bytes, std::uint64_t content_bytes) const {
-  keep(nullptr);  // which gives back the memory of the last block, if no other call reads it
-  BlockMemory memory;
-  if (const std::unique_lock lock(mutex, std::try_to_lock); lock) memory = std::exchange(spare, {});
-  if (memory.data_bytes >= data_bytes && memory.content_bytes >= content_bytes) return memory;
-  return {LargeBuffer(static_cast<std::size_t>(data_bytes)),
-          LargeBuffer(static_cast<std::size_t>(content_bytes)), data_bytes, content_bytes};
-}
-
-void RangeReader::Impl::give_back(BlockMemory memory) const {
-  if (const std::unique_lock lock(mutex, std::try_to_lock); lock) std::swap(spare, memory);
-}
 
 void RangeReader::Impl::restore(std::span<const ContentBytes> ranges, const Receive& receive) const {
   NeededBlocks needed(*table, ranges);

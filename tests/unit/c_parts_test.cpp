@@ -546,7 +546,7 @@ TEST(CChoice, SelectsAsCppDoes) {
   work.pages = facts.is_started = 1;
   const double run = seconds.kernel;
   ASSERT_EQ(hemstitch_predict(&facts, &figures, &host, &work, &seconds, &known), HEMSTITCH_OK);
-  EXPECT_LT(seconds.kernel, run);
+  EXPECT_NE(seconds.kernel, run);  // pages have figures of their own
   EXPECT_GT(seconds.start, 0);
   const hemstitch_backend_candidate device{&facts, &figures};
   std::size_t chosen = 7;

@@ -127,9 +127,7 @@ TEST_WITH_THREADS(Memory, WhatStandsBeforeOtherBytesIsGivenToWhoAsksForTheirPlac
       EXPECT_EQ(used, 1u);
       // Calls without one input to restore.
       const std::span<const std::byte> input = frame;
-      const ContentBytes range{0, 0};
       EXPECT_EQ(status_thrown([&] { restore_many({&input, 1}, options); }), Status::kInvalidOption);
-      EXPECT_EQ(status_thrown([&] { restore_ranges(input, {&range, 1}, options); }), Status::kInvalidOption);
       EXPECT_EQ(status_thrown([&] { restore_lz4_blocks({}, options); }), Status::kInvalidOption);
       EXPECT_EQ(status_thrown([&] { Decompressor(options, [](auto) {}); }), Status::kInvalidOption);
     }

@@ -34,6 +34,7 @@ HEMSTITCH_BACKEND=cpu hemstitch-fake -fv large 2>&1 | grep -o 'backend [a-z]*,'
 mkdir tree
 text 8000 >one
 for name in $(seq 150); do cp one "tree/$name"; done
+rm one
 hemstitch-fake -rv tree 2>&1 | taken | sort | uniq -c | sed -E 's/^ +//'
 HEMSTITCH_FAKE='auto nostart' hemstitch-fake -fv large 2>&1 | grep -oE 'backend [a-z]+ \(auto: fake does not start'
 HEMSTITCH_FAKE='auto unavailable=gone' hemstitch-fake -fv large 2>&1 | grep -o 'backend [a-z]* (auto: [a-z ]*)'
