@@ -66,6 +66,17 @@ def test_what_stands_before_other_bytes(format, rest, text):
             assert (caught.value.status, caught.value.byte_offset) == (hemstitch.Status.TRAILING_GARBAGE, len(packed))
 
 
+@pytest.mark.parametrize("format", ["lz4", "bgzf"])
+def test_ranges_of_what_stands_before_other_bytes(format, text):
+    packed = hemstitch.compress(text, format=format)
+    ranges = [(5, 100), (len(text) - 7, len(text))]
+    wanted = [text[begin:end] for begin, end in ranges]
+    assert hemstitch.restore_ranges(packed + b"other", ranges, return_used_bytes=True) == (wanted, len(packed))
+    with pytest.raises(hemstitch.Error) as caught:
+        hemstitch.restore_ranges(packed + b"other", ranges)
+    assert (caught.value.status, caught.value.byte_offset) == (hemstitch.Status.TRAILING_GARBAGE, len(packed))
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_peers_read_ours_and_we_theirs(format, shapes):
     for data in shapes:
