@@ -169,7 +169,8 @@ TEST(Choice, PagesAreOneOfManyCalls) {
     recorded.took[row.at("backend")] = row.at("microseconds").get<double>() / 1e6;
   }
   EXPECT_GE(all.size(), 12u);
-  expect_as_recorded(all, {cpu(16), started}, 1.4, 0);
+  // One size took up to a third longer in one recorded run than in another.
+  expect_as_recorded(all, {cpu(16), started}, 1.7, 0);
   const Workload batch{.content_bytes = 40'960'000, .pages = true};
   EXPECT_GT(seconds(h200(), batch), 0.3) << "it has to start first";
   // One page wakes up no other core, and no core takes as long for one as a call takes for many.
