@@ -693,7 +693,7 @@ TEST(DeflateParallel, TakesNoMoreThanItMay) {
   for (unsigned threads = 2; threads < 100; ++threads) {
     const DeflateParallelLimits limits = deflate_parallel_limits({.threads = threads, .loans = 4});
     EXPECT_EQ(limits.threads, threads);
-    EXPECT_LE(limits.memory_bytes(), (threads + 1) * (std::uint64_t{8} << 20));
+    EXPECT_LE(limits.memory_bytes(), (threads + 1) * kDeflateStreamThreadBytes);
   }
   const DeflateParallelLimits some = deflate_parallel_limits({.threads = 16, .memory_bytes = 30 << 20});
   EXPECT_LT(some.threads, 16u);

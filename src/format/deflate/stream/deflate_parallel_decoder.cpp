@@ -58,12 +58,12 @@ class DeflateParallelDecoder::ContentPool : public std::enable_shared_from_this<
  public:
   class Room {
    public:
-    // Throws std::bad_alloc.
-    explicit Room(std::size_t bytes)
+    // A huge page takes more than what is written, and is for those who have the memory. Throws std::bad_alloc.
+    Room(std::size_t bytes, bool huge_pages)
         : memory_(static_cast<std::byte*>(std::aligned_alloc(kPageBytes, bytes)), std::free) {
       if (!memory_) throw std::bad_alloc();
-#ifdef MADV_NOHUGEPAGE
-      madvise(memory_.get(), bytes, MADV_NOHUGEPAGE);  // a huge page would take more than what is written
+#ifdef MADV_HUGEPAGE
+      madvise(memory_.get(), bytes, huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 #endif
     }
     std::byte* get() const { return memory_.get(); }
@@ -116,7 +116,7 @@ class DeflateParallelDecoder::ContentPool : public std::enable_shared_from_this<
     const std::scoped_lock lock(mutex_);
     if (idle_.empty()) {
       idle_.reserve(made_ + 1);  // so that giving back needs no memory
-      idle_.push_back(std::make_unique<Room>(room_bytes_));
+      idle_.push_back(std::make_unique<Room>(room_bytes_, idle_bytes_ >= room_bytes_));
       ++made_;
     }
     std::unique_ptr<Room> room = std::move(idle_.back());

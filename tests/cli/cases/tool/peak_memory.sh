@@ -42,10 +42,10 @@ commands = """
 40 -dc -D /dev/zero one.lz4
 40 -dc -D - one.lz4 < many.lz4
 40 -c -D - one.lz4 < many.lz4
-36 -t --backend cpu -T2 text.gz
-54 -t --backend cpu -T4 text.gz
-54 -dc --backend cpu -T4 text.gz
-54 -t --backend cpu -T4 bomb.gz
+80 -t --backend cpu -T2 text.gz
+128 -t --backend cpu -T4 text.gz
+128 -dc --backend cpu -T4 text.gz
+128 -t --backend cpu -T4 bomb.gz
 25 -t --backend cpu -T4 --memory 12M text.gz
 """.split("\n")
 null = os.open("/dev/null", os.O_RDWR)
