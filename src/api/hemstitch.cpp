@@ -10,6 +10,7 @@
 #include "api/sinks.hpp"
 #include "core/options.hpp"
 #include "core/parallel.hpp"
+#include "hemstitch/memory.hpp"
 #include "pipeline/compress_job.hpp"
 #include "pipeline/gathering_sink.hpp"
 #include "pipeline/restore_job.hpp"
@@ -397,8 +398,7 @@ std::vector<std::byte> make_index(std::span<const std::byte> input, const Restor
 }
 
 std::uint64_t restored_bytes(std::span<const std::byte> input) {
-  MemorySource source(input);
-  return content_bytes_of_stream(source);
+  return restored_bytes(input, RestoreOptions{});
 }
 
 }  // namespace hemstitch

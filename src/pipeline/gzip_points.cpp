@@ -219,20 +219,6 @@ struct GzipRanges::Cursor {
 
 GzipRanges::~GzipRanges() = default;
 
-// The kept cursor, if to go on from it is shorter than to begin at the point at byte `from` of the content.
-std::unique_ptr<GzipRanges::Cursor> GzipRanges::take_cursor(std::uint64_t from,
-                                                            std::uint64_t content_at) const {
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock || !cursor_ || cursor_->decoder.piece_at() < from || cursor_->decoder.piece_at() > content_at)
-    return nullptr;
-  return std::move(cursor_);
-}
-
-void GzipRanges::keep_cursor(std::unique_ptr<Cursor> cursor) const {
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (lock) cursor_.swap(cursor);
-}
-
 GzipRanges::GzipRanges(const RandomAccess& input, const RestoreOptions& options)
     : input_(input), options_(options) {
   MemorySource index(options.index);
@@ -285,15 +271,17 @@ std::vector<RestoredRange> GzipRanges::restore(std::span<const ContentBytes> ran
     end = std::min(end, part.end);
     RangesSink sink(begin, ranges, part.ranges);
     try {
-      std::unique_ptr<Cursor> cursor = take_cursor(part.point.content_at, begin);
-      if (!cursor) {
+      // The decoder of the last range, if to go on from there is shorter than to begin at the point.
+      std::unique_ptr<Cursor> cursor = cursor_.take();
+      if (!cursor || cursor->decoder.piece_at() < part.point.content_at ||
+          cursor->decoder.piece_at() > begin) {
         MemorySource index(options_.index);
         const auto point = GzipIndexReader::of(index, input_.total_bytes())->read(part.point);
         if (!point) throw Error(Status::kInvalidOption, "index: a window is missing");
         cursor = std::make_unique<Cursor>(input_, *point);
       }
       restore_range_on(cursor->decoder, cursor->source, sink, begin, end, alone, {});
-      keep_cursor(std::move(cursor));
+      cursor_.keep(std::move(cursor));
     } catch (const Error& error) {
       if (error.status() == Status::kCancelled) throw;
       done[i].status = error.status();

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
+#include "core/kept.hpp"
 #include "core/random_access.hpp"
 #include "format/gzip_index.hpp"
 #include "pipeline/stream.hpp"
@@ -37,16 +37,12 @@ class GzipRanges {
 
  private:
   struct Cursor;
-  std::unique_ptr<Cursor> take_cursor(std::uint64_t from, std::uint64_t content_at) const;
-  void keep_cursor(std::unique_ptr<Cursor> cursor) const;
 
   const RandomAccess& input_;
   RestoreOptions options_;
   std::uint64_t content_bytes_ = 0;
   std::vector<GzipIndexReader::IndexedPoint> points_;
-  // Tried, never waited for: in a child of fork() it may stay locked.
-  mutable std::mutex mutex_;
-  mutable std::unique_ptr<Cursor> cursor_;  // guarded by mutex_; null while a call uses it
+  mutable Kept<std::unique_ptr<Cursor>> cursor_;
 };
 
 }  // namespace hemstitch

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <utility>
 
+#include "core/kept.hpp"
 #include "core/options.hpp"
 #include "core/overlap.hpp"
 #include "core/parallel.hpp"
@@ -149,7 +149,7 @@ struct RangeReader::Impl {
   struct LastBlock {
     LastBlock(const Impl& of, BlockMemory from, std::uint64_t at, std::span<const std::byte> bytes)
         : reader(of), memory(std::move(from)), content_at(at), content(bytes) {}
-    ~LastBlock() { reader.give_back(std::move(memory)); }
+    ~LastBlock() { reader.spare.keep(std::move(memory)); }
     LastBlock(const LastBlock&) = delete;
     LastBlock& operator=(const LastBlock&) = delete;
 
@@ -158,26 +158,12 @@ struct RangeReader::Impl {
     std::uint64_t content_at;
     std::span<const std::byte> content;  // in `memory`, or in the input
   };
-  std::shared_ptr<const LastBlock> last_block() const {
-    const std::unique_lock lock(mutex, std::try_to_lock);
-    return lock ? last : nullptr;
-  }
-
-  void keep(std::shared_ptr<const LastBlock> block) const {
-    if (const std::unique_lock lock(mutex, std::try_to_lock); lock) last.swap(block);
-  }
-
   BlockMemory take_memory(std::uint64_t data_bytes, std::uint64_t content_bytes) const {
-    keep(nullptr);  // which gives back the memory of the last block, if no other call reads it
-    BlockMemory memory;
-    if (const std::unique_lock lock(mutex, std::try_to_lock); lock) memory = std::exchange(spare, {});
+    last.keep(nullptr);  // which gives back the memory of the last block, if no other call reads it
+    BlockMemory memory = spare.take();
     if (memory.data_bytes >= data_bytes && memory.content_bytes >= content_bytes) return memory;
     return {LargeBuffer(static_cast<std::size_t>(data_bytes)),
             LargeBuffer(static_cast<std::size_t>(content_bytes)), data_bytes, content_bytes};
-  }
-
-  void give_back(BlockMemory memory) const {
-    if (const std::unique_lock lock(mutex, std::try_to_lock); lock) std::swap(spare, memory);
   }
 
   static const Impl& present(const std::unique_ptr<Impl>& impl) {
@@ -190,11 +176,9 @@ struct RangeReader::Impl {
   std::optional<GzipRanges> gzip;   // with an index,
   std::optional<BlockTable> table;  // or without one
   // What is kept of the last call for one block. Neighbours of a range need the same block. Another block is restored
-  // in the same memory, which takes less time than new memory of the system. The mutex is tried, never waited for: in
-  // a child of fork() it may stay locked.
-  mutable std::mutex mutex;
-  mutable BlockMemory spare;                      // guarded by mutex
-  mutable std::shared_ptr<const LastBlock> last;  // guarded by mutex
+  // in the same memory, which takes less time than new memory of the system.
+  mutable Kept<BlockMemory> spare;
+  mutable Kept<std::shared_ptr<const LastBlock>> last;
 };
 
 void RangeReader::Impl::restore(std::span<const ContentBytes> ranges, const Receive& receive) const {
@@ -357,9 +341,9 @@ void RangeReader::Impl::restore(std::span<const ContentBytes> ranges, const Rece
   memory.data = std::move(batch.input);
   memory.content = std::move(batch.output);
   if (batch.statuses[0] == Status::kOk)
-    keep(std::make_shared<LastBlock>(*this, std::move(memory), first_at, batch.contents[0]));
+    last.keep(std::make_shared<LastBlock>(*this, std::move(memory), first_at, batch.contents[0]));
   else
-    give_back(std::move(memory));
+    spare.keep(std::move(memory));
 }
 
 RangeReader::RangeReader(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -402,7 +386,7 @@ std::size_t RangeReader::read(std::uint64_t at, std::span<std::byte> into) const
     std::ranges::copy(restored.bytes, into.begin());
   } else {
     ContentBytes rest = range;
-    if (const auto last = impl.last_block(); last && last->content_at <= rest.begin) {
+    if (const auto last = impl.last.share(); last && last->content_at <= rest.begin) {
       const auto kept = last->content.subspan(static_cast<std::size_t>(
           std::min<std::uint64_t>(rest.begin - last->content_at, last->content.size())));
       const std::size_t bytes =

@@ -11,7 +11,7 @@ namespace hemstitch {
 inline constexpr std::size_t kDeflateStreamPieceBytes = std::size_t{1} << 20,
                              kDeflateStreamLeastPieceBytes = std::size_t{256} << 10;
 // Memory for each thread, and once more, where nothing else is asked for: of pieces and of contents. With 8 MB, 16 cores restored 1.5
-// GB/s, and 3.6 before there was a bound: memory went to the system and came back page by page.
+// GB/s, and 3.6 before (docs/formats/gzip-in-parallel.md).
 inline constexpr std::uint64_t kDeflateStreamThreadBytes = std::uint64_t{24} << 20;
 // Pieces are so small that there is, for each byte of one, so much memory for contents of each thread: symbols take two bytes for one of content.
 inline constexpr std::uint64_t kDeflateStreamLeastContentFactor = 5;

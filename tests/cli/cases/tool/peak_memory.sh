@@ -42,11 +42,13 @@ commands = """
 40 -dc -D /dev/zero one.lz4
 40 -dc -D - one.lz4 < many.lz4
 40 -c -D - one.lz4 < many.lz4
-80 -t --backend cpu -T2 text.gz
-128 -t --backend cpu -T4 text.gz
-128 -dc --backend cpu -T4 text.gz
-128 -t --backend cpu -T4 bomb.gz
+88 -t --backend cpu -T2 text.gz
+136 -t --backend cpu -T4 text.gz
+136 -dc --backend cpu -T4 text.gz
+136 -t --backend cpu -T4 bomb.gz
 25 -t --backend cpu -T4 --memory 12M text.gz
+46 -t --backend cpu -T4 --memory 32M text.gz
+46 -t --backend cpu -T4 --memory 32M bomb.gz
 """.split("\n")
 null = os.open("/dev/null", os.O_RDWR)
 for line in filter(None, commands):
