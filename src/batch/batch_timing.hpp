@@ -33,10 +33,11 @@ struct BatchTiming {
 };
 
 // Compresses and restores `data` in independent blocks, on the devices of CompressOptions::device, which
-// divide the data among them. Repeats each direction for at least `seconds`, and at least once after a run to
-// warm up. The restored data is compared. Throws kInternal if it differs, kInvalidOption for a format that
-// devices do not support, kDeviceUnavailable if there is no device or the build has no CUDA, and the other
-// errors of the device family.
+// divide the data among them. Blocks of a format that writes streams each end a stream of their own. Repeats
+// each direction for at least `seconds`, and at least once after a run to warm up. The restored data is
+// compared. Throws kInternal if it differs, kInvalidOption for a format that devices do not support,
+// kDeviceUnavailable if there is no device or the build has no CUDA, and the other errors of the device
+// family.
 BatchTiming time_batches(std::span<const std::byte> data, const TimedWork& work, double seconds,
                          std::string_view device);
 

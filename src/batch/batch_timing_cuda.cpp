@@ -352,11 +352,12 @@ BatchTiming time_pinned(std::span<cuda::Device* const> devices, const cuda::Devi
 
 BatchTiming time_batches(std::span<const std::byte> data, const TimedWork& work, double seconds,
                          std::string_view wanted) {
-  const cuda::DeviceFormat* const format = cuda::device_format(work.format);
-  const FrameFormat& frames = FormatTable::instance().of(work.format);
-  if (format == nullptr || !format->restores() || frames.writes_streams())
-    throw Error(Status::kInvalidOption,
-                fmt::format("CUDA devices do not restore {} block by block", frames.title()));
+  const cuda::DeviceFormat* const wanted_format = cuda::device_format(work.format);
+  const cuda::DeviceFormat* const format =
+      wanted_format == nullptr ? nullptr : cuda::device_format(wanted_format->of_separate_blocks());
+  if (format == nullptr || !format->restores())
+    throw Error(Status::kInvalidOption, fmt::format("CUDA devices do not restore {} block by block",
+                                                    FormatTable::instance().of(work.format).title()));
   const std::vector<cuda::Device*> devices = cuda::open_devices(wanted_device(wanted));
   return work.span == TimedSpan::kKernel ? time_kernels(devices, *format, data, work, seconds)
                                          : time_pinned(devices, *format, data, work, seconds);

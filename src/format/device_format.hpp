@@ -63,6 +63,10 @@ class DeviceFormat {
 
   virtual Format id() const = 0;
 
+  // The format with the same codes whose blocks restore by themselves: this one, unless its blocks are parts of a
+  // stream.
+  virtual Format of_separate_blocks() const { return id(); }
+
   // A block is stored if compressing would not make it smaller, unless the format has stored blocks inside
   // its data. `block_bytes` is the block size of the frame.
   virtual std::size_t compress_span_scratch_bytes(const DeviceBlocks& blocks, int level,

@@ -15,6 +15,7 @@ class DeflateDeviceFormat : public DeviceFormat {
   explicit DeflateDeviceFormat(Format id) : id_(id) {}
 
   Format id() const override { return id_; }
+  Format of_separate_blocks() const override { return Format::kBgzf; }
 
   std::size_t compress_span_scratch_bytes(const DeviceBlocks& blocks, int level, std::size_t) const override {
     return compress_deflate_span_cuda_scratch_bytes(blocks, deflate_level(level));

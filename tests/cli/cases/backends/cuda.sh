@@ -56,3 +56,6 @@ head -c 100000 gpu.lz4 >cut.lz4
 status_of hemstitch -t --backend cuda cut.lz4
 hemstitch bench --backend cuda --seconds 0 -1 --span kernel data | awk 'END { print $1, $2, $NF }'
 hemstitch bench --backend cuda --seconds 0 -1 --span pinned data | awk 'END { print $1, $2, $NF }'
+# Of a format that writes streams, blocks that each end one.
+hemstitch bench --backend cuda --seconds 0 -6 --span kernel --format deflate data | awk 'END { print $1, $2, $NF }'
+hemstitch bench --backend cuda --seconds 0 -6 --span pinned --format gzip data | awk 'END { print $1, $2, $NF }'
