@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Lz4Level level = lz4_level(input.ConsumeBool() ? 1 : 3, kPageBytes);
   const Lz4PageEntry hostile{input.ConsumeBool() ? input.ConsumeIntegralInRange<std::uint32_t>(0, 4097)
                                                  : input.ConsumeIntegral<std::uint32_t>(),
-                             static_cast<Lz4PageKind>(input.ConsumeIntegralInRange<std::uint32_t>(0, 4))};
+                             static_cast<PageKind>(input.ConsumeIntegralInRange<std::uint32_t>(0, 4))};
   const auto page_bytes = input.ConsumeIntegralInRange<std::size_t>(0, kPageBytes);
   const Bytes first = take_bytes(input, kPageBytes);
   Bytes second = rest_of(input);
@@ -34,10 +34,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   // The second page's bytes as what was kept.
   Bytes claimed = second;
-  if (legal_page_entry(hostile, page_bytes)) claimed.resize(hostile.bytes);
+  if (legal_kept_page(hostile.kind, hostile.bytes, page_bytes)) claimed.resize(hostile.bytes);
   to_restore.push_back({hostile, claimed, page_bytes});
   const auto as_block = static_cast<std::uint32_t>(second.size());
-  to_restore.push_back({{as_block, Lz4PageKind::kCompressed}, second, page_bytes});
+  to_restore.push_back({{as_block, PageKind::kCompressed}, second, page_bytes});
   const auto restored = pages_restored_by_kernels(to_restore, against);
   for (std::size_t i = 0; i < restored.size(); ++i)
     require(restored[i] == page_restored_by_reference(to_restore[i]));

@@ -25,9 +25,9 @@ using cuda::check_scratch;
 static_assert(sizeof(hemstitch_lz4_page_entry) == sizeof(Lz4PageEntry) &&
                   offsetof(hemstitch_lz4_page_entry, bytes) == offsetof(Lz4PageEntry, bytes) &&
                   offsetof(hemstitch_lz4_page_entry, kind) == offsetof(Lz4PageEntry, kind) &&
-                  HEMSTITCH_LZ4_PAGE_COMPRESSED == static_cast<int>(Lz4PageKind::kCompressed) &&
-                  HEMSTITCH_LZ4_PAGE_RAW == static_cast<int>(Lz4PageKind::kRaw) &&
-                  HEMSTITCH_LZ4_PAGE_SAME_FILLED == static_cast<int>(Lz4PageKind::kSameFilled),
+                  HEMSTITCH_LZ4_PAGE_COMPRESSED == static_cast<int>(PageKind::kCompressed) &&
+                  HEMSTITCH_LZ4_PAGE_RAW == static_cast<int>(PageKind::kRaw) &&
+                  HEMSTITCH_LZ4_PAGE_SAME_FILLED == static_cast<int>(PageKind::kSameFilled),
               "kernels read and write the entries of the C interface");
 static_assert(HEMSTITCH_LZ4_STORED_BIT == cuda::kStoredBit);
 

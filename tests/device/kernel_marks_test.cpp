@@ -337,7 +337,7 @@ TEST_F(KernelMarksTest, PagesThatAreFilled) {
   const auto d_bytes = on_device(bytes);
   const cuda::DeviceBuffer<std::byte> d_room(2 * bytes.size(), stream());
   const auto d_kept = on_device<const std::byte*>({d_bytes.get(), d_bytes.get()});
-  const auto d_entries = on_device<Lz4PageEntry>({{3000, Lz4PageKind::kRaw}, {8, Lz4PageKind::kSameFilled}});
+  const auto d_entries = on_device<Lz4PageEntry>({{3000, PageKind::kRaw}, {8, PageKind::kSameFilled}});
   const auto d_pages = on_device<std::byte*>({d_room.get(), d_room.get() + bytes.size()});
   const auto d_page_bytes = on_device<std::size_t>({bytes.size(), bytes.size()});
   const cuda::DeviceBuffer<hemstitch_status> d_statuses(2, stream());

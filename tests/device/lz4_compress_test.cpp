@@ -448,7 +448,7 @@ TEST_F(Lz4CompressCuda, RefusesHostilePageEntries) {
     std::size_t page_bytes = page.size();
     switch (random() % 5) {
       case 0:
-        entry.kind = static_cast<Lz4PageKind>(random() % 6);
+        entry.kind = static_cast<PageKind>(random() % 6);
         break;
       case 1:
         entry.bytes = static_cast<std::uint32_t>(random() % (room.size() + 1));

@@ -78,14 +78,14 @@ TEST(EmulatedLz4Pages, HostileEntriesAreRefused) {
   }
   std::vector<PageToRestore> batch;
   for (const Bytes& bytes : damaged)
-    batch.push_back({{static_cast<std::uint32_t>(bytes.size()), Lz4PageKind::kCompressed},
+    batch.push_back({{static_cast<std::uint32_t>(bytes.size()), PageKind::kCompressed},
                      bytes,
                      kPageBytes - random() % 2});
   for (const std::uint32_t kind : {0u, 1u, 2u, 3u, 4u, 0xFFFFFFFFu})
     for (const std::uint32_t bytes : {0u, 7u, 8u, 9u, 4095u, 4096u, 4097u, 0xFFFFFFFFu})
       for (const std::size_t page_bytes : {0u, 8u, 9u, 4096u}) {
-        const Lz4PageEntry entry{bytes, static_cast<Lz4PageKind>(kind)};
-        const bool legal = legal_page_entry(entry, page_bytes);
+        const Lz4PageEntry entry{bytes, static_cast<PageKind>(kind)};
+        const bool legal = legal_kept_page(entry.kind, entry.bytes, page_bytes);
         batch.push_back({entry, std::span(page).first(legal ? bytes : 0), page_bytes});
         if (batch.size() % kTriedOneOf == 0) batch.push_back({sound[0].entry, sound[0].bytes, kPageBytes});
       }
@@ -99,7 +99,7 @@ TEST(EmulatedLz4Pages, HostileEntriesAreRefused) {
   }
   EXPECT_GT(refused, 100u);
   // More than a page.
-  const PageToRestore large{{size, Lz4PageKind::kCompressed}, sound[0].bytes, kPageBytes + 1};
+  const PageToRestore large{{size, PageKind::kCompressed}, sound[0].bytes, kPageBytes + 1};
   EXPECT_EQ(pages_restored_by_kernels(std::vector{large})[0].status, HEMSTITCH_CORRUPT_BLOCK);
 }
 

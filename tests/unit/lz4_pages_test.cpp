@@ -27,7 +27,7 @@ Kept keep(const Bytes& page) {
 TEST(Lz4Pages, KeepsEveryPageSoThatItRestores) {
   for (const Shape& shape : boundary_shapes(kPageBytes)) {
     const Kept kept = keep(shape.bytes);
-    EXPECT_TRUE(legal_page_entry(kept.entry, shape.bytes.size())) << shape.name;
+    EXPECT_TRUE(legal_kept_page(kept.entry.kind, kept.entry.bytes, shape.bytes.size())) << shape.name;
     Bytes restored(shape.bytes.size());
     EXPECT_EQ(restore_lz4_page_reference(kept.entry, kept.bytes, restored), Status::kOk) << shape.name;
     EXPECT_EQ(restored, shape.bytes) << shape.name;
@@ -37,30 +37,30 @@ TEST(Lz4Pages, KeepsEveryPageSoThatItRestores) {
 TEST(Lz4Pages, ChoosesTheKind) {
   for (const std::size_t period : {1, 2, 4, 8}) {
     const Kept kept = keep(periodic_bytes(kPageBytes, period));
-    EXPECT_EQ(kept.entry.kind, Lz4PageKind::kSameFilled) << period;
+    EXPECT_EQ(kept.entry.kind, PageKind::kSameFilled) << period;
     EXPECT_EQ(kept.entry.bytes, kPageWordBytes) << period;
   }
-  EXPECT_EQ(keep(periodic_bytes(kPageBytes, 16)).entry.kind, Lz4PageKind::kCompressed);
-  EXPECT_EQ(keep(random_bytes(kPageBytes)).entry.kind, Lz4PageKind::kRaw);
-  EXPECT_EQ(keep({}).entry.kind, Lz4PageKind::kRaw);
-  EXPECT_EQ(keep(equal_bytes(8)).entry.kind, Lz4PageKind::kRaw);
-  EXPECT_EQ(keep(equal_bytes(9)).entry.kind, Lz4PageKind::kSameFilled);
+  EXPECT_EQ(keep(periodic_bytes(kPageBytes, 16)).entry.kind, PageKind::kCompressed);
+  EXPECT_EQ(keep(random_bytes(kPageBytes)).entry.kind, PageKind::kRaw);
+  EXPECT_EQ(keep({}).entry.kind, PageKind::kRaw);
+  EXPECT_EQ(keep(equal_bytes(8)).entry.kind, PageKind::kRaw);
+  EXPECT_EQ(keep(equal_bytes(9)).entry.kind, PageKind::kSameFilled);
   Bytes last_differs = equal_bytes(kPageBytes);
   last_differs.back() = std::byte{'b'};
-  EXPECT_EQ(keep(last_differs).entry.kind, Lz4PageKind::kCompressed);
+  EXPECT_EQ(keep(last_differs).entry.kind, PageKind::kCompressed);
 }
 
 TEST(Lz4Pages, RefusesEntriesThatNoPageHas) {
   const Bytes page = wordy_bytes(kPageBytes);
   const Kept kept = keep(page);
-  ASSERT_EQ(kept.entry.kind, Lz4PageKind::kCompressed);
+  ASSERT_EQ(kept.entry.kind, PageKind::kCompressed);
   Bytes restored(page.size());
   const auto status = [&](std::uint32_t bytes, std::uint32_t kind, std::size_t kept_bytes,
                           std::size_t page_bytes) {
     const Bytes some = kept.bytes + Bytes(2 * kPageBytes);
     Bytes room(page_bytes);
-    return restore_lz4_page_reference({bytes, static_cast<Lz4PageKind>(kind)},
-                                      std::span(some).first(kept_bytes), room);
+    return restore_lz4_page_reference({bytes, static_cast<PageKind>(kind)}, std::span(some).first(kept_bytes),
+                                      room);
   };
   const std::uint32_t size = kept.entry.bytes;
   EXPECT_EQ(status(size, 1, size, kPageBytes), Status::kOk);

@@ -58,12 +58,12 @@ __device__ bool same_filled(const std::byte* page, std::uint32_t page_bytes, uns
 
 __device__ void keep_word(const std::byte* page, std::byte* output, Lz4PageEntry* entry, unsigned lane) {
   if (lane < kPageWordBytes) output[lane] = page[lane];
-  if (lane == 0) *entry = {kPageWordBytes, Lz4PageKind::kSameFilled};
+  if (lane == 0) *entry = {kPageWordBytes, PageKind::kSameFilled};
 }
 
 __device__ void keep_raw(const DeviceBlock& page, std::byte* output, Lz4PageEntry* entry, unsigned lane) {
   copy_bytes(output, page.d_block, page.block_bytes, page.d_block, page.d_block + page.block_bytes, lane, 32);
-  if (lane == 0) *entry = {page.block_bytes, Lz4PageKind::kRaw};
+  if (lane == 0) *entry = {page.block_bytes, PageKind::kRaw};
 }
 
 __global__ void __launch_bounds__(kPageThreads, kPageWarpsResident / kPageWarps)
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(kPageThreads, kPageWarpsResident / kPageWarps)
   if (bytes == Pass::kDoesNotFit)
     keep_raw(page, room, entry, lane);
   else if (lane == 0)
-    *entry = {bytes, Lz4PageKind::kCompressed};
+    *entry = {bytes, PageKind::kCompressed};
 }
 
 // Keeps the same-filled pages; leaves of each other page as many bytes, and room for one less.
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(kPageThreads) set_apart(DeviceBlocks pages, De
   if (same)
     page.block_bytes = 0;
   else
-    output.d_entries[index] = {0, Lz4PageKind::kCompressed};
+    output.d_entries[index] = {0, PageKind::kCompressed};
   d_rest[index] = page;
   d_capacities[index] = page.block_bytes == 0 ? 0 : page.block_bytes - 1;
 }
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(kPageThreads)
   const unsigned lane = threadIdx.x % 32;
   if (index >= pages.block_count) return;
   Lz4PageEntry* const entry = output.d_entries + index;
-  if (entry->kind == Lz4PageKind::kSameFilled) return;
+  if (entry->kind == PageKind::kSameFilled) return;
   __syncwarp();  // all lanes have read the entry
   if (d_statuses[index] != HEMSTITCH_OK)
     keep_raw(pages.d_blocks[index], output.d_outputs[index], entry, lane);
@@ -129,8 +129,8 @@ __global__ void __launch_bounds__(kPageThreads)
   if (index >= pages.count) return;
   const Lz4PageEntry entry = pages.d_entries[index];
   const std::size_t page_bytes = pages.d_page_bytes[index];
-  const bool compressed = entry.kind == Lz4PageKind::kCompressed && page_bytes <= kPageBytes &&
-                          legal_page_entry(entry, page_bytes);
+  const bool compressed = entry.kind == PageKind::kCompressed && page_bytes <= kPageBytes &&
+                          legal_kept_page(entry.kind, entry.bytes, page_bytes);
   d_kept_bytes[index] = compressed ? entry.bytes : 0;
   d_capacities[index] = compressed ? page_bytes : 0;
 }
@@ -145,17 +145,17 @@ __global__ void __launch_bounds__(kPageThreads)
   const std::size_t page_bytes = pages.d_page_bytes[index];
   const std::byte* const kept = pages.d_kept[index];
   std::byte* const page = pages.d_pages[index];
-  if (page_bytes > kPageBytes || !legal_page_entry(entry, page_bytes)) {
+  if (page_bytes > kPageBytes || !legal_kept_page(entry.kind, entry.bytes, page_bytes)) {
     if (lane == 0) pages.d_statuses[index] = HEMSTITCH_CORRUPT_BLOCK;
     return;
   }
   const auto bytes = static_cast<std::uint32_t>(page_bytes);
-  if (entry.kind == Lz4PageKind::kCompressed) {
+  if (entry.kind == PageKind::kCompressed) {
     if (lane == 0 && (pages.d_statuses[index] != HEMSTITCH_OK || d_restored_bytes[index] != page_bytes))
       pages.d_statuses[index] = HEMSTITCH_CORRUPT_BLOCK;
     return;
   }
-  if (entry.kind == Lz4PageKind::kRaw) {
+  if (entry.kind == PageKind::kRaw) {
     copy_bytes(page, kept, bytes, kept, kept + bytes, lane, 32);
   } else {
     // Words of 8 bytes between the first and the last boundary, single bytes before and behind.

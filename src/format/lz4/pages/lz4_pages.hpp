@@ -17,35 +17,17 @@
 #include <cstdint>
 #include <span>
 
-#include "core/host_device.hpp"
 #include "core/page.hpp"
 #include "core/status.hpp"
+#include "format/kept_page.hpp"
 #include "format/lz4/lz4_levels.hpp"
 
 namespace hemstitch {
 
-enum class Lz4PageKind : std::uint32_t { kCompressed = 1, kRaw = 2, kSameFilled = 3 };
-
 struct Lz4PageEntry {
   std::uint32_t bytes = 0;  // as kept
-  Lz4PageKind kind = Lz4PageKind::kRaw;
+  PageKind kind = PageKind::kRaw;
 };
-
-// What a same-filled page is kept as.
-inline constexpr std::uint32_t kPageWordBytes = 8;
-
-// Whether a page of `page_bytes` bytes can have been kept as `entry`.
-HEMSTITCH_HOST_DEVICE constexpr bool legal_page_entry(const Lz4PageEntry& entry, std::size_t page_bytes) {
-  switch (entry.kind) {
-    case Lz4PageKind::kCompressed:
-      return entry.bytes < page_bytes;
-    case Lz4PageKind::kRaw:
-      return entry.bytes == page_bytes;
-    case Lz4PageKind::kSameFilled:
-      return entry.bytes == kPageWordBytes && page_bytes > kPageWordBytes;
-  }
-  return false;
-}
 
 // A page is never kept in more bytes than it has, so `output` needs the page's size.
 Lz4PageEntry compress_lz4_page_reference(std::span<const std::byte> page, const Lz4Level& level,
