@@ -1,8 +1,6 @@
 // Implements the C++ interface with the pipeline.
 #include "hemstitch/hemstitch.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <type_traits>
 
@@ -365,25 +363,6 @@ std::vector<std::byte> Decompressor::index() const {
   if (!impl.makes_index || !impl.finished)
     throw Error(Status::kWrongState, "call index() after make_index() and finish()");
   return impl.index.bytes(impl.written_bytes, impl.job.report().output_bytes);
-}
-
-std::vector<std::byte> compress(std::span<const std::byte> input, const CompressOptions& options) {
-  if (options.content_bytes && *options.content_bytes != input.size())
-    throw Error(Status::kInvalidOption, fmt::format("content_bytes is {}, the input has {} bytes",
-                                                    *options.content_bytes, input.size()));
-  CompressOptions with_size = options;
-  with_size.content_bytes = input.size();
-  MemorySource source(input);
-  VectorSink sink;
-  compress_stream(source, sink, with_size);
-  return sink.take();
-}
-
-std::vector<std::byte> restore(std::span<const std::byte> input, const RestoreOptions& options) {
-  MemorySource source(input);
-  VectorSink sink;
-  report_end(restore_stream(source, sink, options), options);
-  return sink.take();
 }
 
 std::vector<std::byte> make_index(std::span<const std::byte> input, const RestoreOptions& options) {

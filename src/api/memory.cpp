@@ -199,20 +199,47 @@ void run_blocks(std::span<Lz4Block> blocks, std::span<const std::size_t> ends, u
   run_on_threads(threads, [&] { run_in_parallel(ends.size(), 1, run); });
 }
 
+CompressOptions with_content_bytes(const CompressOptions& options, std::span<const std::byte> input) {
+  if (options.content_bytes && *options.content_bytes != input.size())
+    throw Error(Status::kInvalidOption, fmt::format("content_bytes is {}, the input has {} bytes",
+                                                    *options.content_bytes, input.size()));
+  CompressOptions with_size = options;
+  with_size.content_bytes = input.size();
+  return with_size;
+}
+
 }  // namespace
 
 std::uint64_t compress_bound(std::uint64_t input_bytes, Format format) {
   return hemstitch_compress_bound_of(static_cast<hemstitch_format>(format), input_bytes);
 }
 
+std::vector<std::byte> compress(std::span<const std::byte> input, const CompressOptions& options) {
+  const CompressOptions with_size = with_content_bytes(options, input);
+  if (options.format == Format::kLz4 && input.size() <= kShortBytes) {
+    std::vector<std::byte> room(compress_bound(input.size(), options.format));
+    if (const auto bytes = compress_short(input, room, with_size)) {
+      room.resize(*bytes);
+      return room;
+    }
+  }
+  MemorySource source(input);
+  VectorSink sink;
+  compress_stream(source, sink, with_size);
+  return sink.take();
+}
+
+std::vector<std::byte> restore(std::span<const std::byte> input, const RestoreOptions& options) {
+  VectorSink sink;
+  const auto whole = [&](std::span<const std::byte> content) { sink.write(content); };
+  if (!restore_short(input, options, whole)) restore_all(input, sink, options, {});
+  return sink.take();
+}
+
 std::size_t compress_into(std::span<const std::byte> input, std::span<std::byte> output,
                           const CompressOptions& options, const Progress& progress) {
-  if (options.content_bytes && *options.content_bytes != input.size())
-    throw Error(Status::kInvalidOption, fmt::format("content_bytes is {}, the input has {} bytes",
-                                                    *options.content_bytes, input.size()));
+  const CompressOptions with_size = with_content_bytes(options, input);
   refuse_overlap(input, output);
-  CompressOptions with_size = options;
-  with_size.content_bytes = input.size();
   if (!progress)
     if (const auto bytes = compress_short(input, output, with_size)) return *bytes;
   MemorySource source(input);
