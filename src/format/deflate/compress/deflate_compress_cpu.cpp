@@ -13,6 +13,7 @@
 #include "format/deflate/block/deflate_stored.hpp"
 #include "format/deflate/block/deflate_symbols.hpp"
 #include "format/deflate/block/deflate_walk.hpp"
+#include "format/deflate/deflate_levels.hpp"
 
 namespace hemstitch {
 namespace {
@@ -20,23 +21,6 @@ namespace {
 // zlib compresses content that is shorter than so many times its history, since it makes use of the history.
 constexpr std::size_t kShortByHistories = 2;
 constexpr int kMaxZlibLevel = 9;
-
-struct Choice {
-  enum class Library { kIsal, kLibdeflate } library;
-  int level;
-};
-
-constexpr Choice kFast{Choice::Library::kIsal, 2};
-constexpr Choice libdeflate(int level) { return {Choice::Library::kLibdeflate, level}; }
-// For levels 1 to 12.
-constexpr std::array<Choice, 12> kChoices{kFast,         libdeflate(1),  libdeflate(3),  libdeflate(4),
-                                          libdeflate(5), libdeflate(6),  libdeflate(7),  libdeflate(8),
-                                          libdeflate(9), libdeflate(10), libdeflate(11), libdeflate(12)};
-// For a block that is a stream of its own, as in BGZF. bgzip's default, 6, is libdeflate's 7, and no walk is
-// needed.
-constexpr std::array<Choice, 12> kAloneChoices{
-    kFast,         libdeflate(2), libdeflate(3),  libdeflate(5),  libdeflate(6),  libdeflate(7),
-    libdeflate(8), libdeflate(9), libdeflate(10), libdeflate(11), libdeflate(12), libdeflate(12)};
 
 std::uint8_t* bytes_of(std::span<std::byte> bytes) { return reinterpret_cast<std::uint8_t*>(bytes.data()); }
 // Neither ISA-L nor zlib writes to its input.
@@ -99,10 +83,10 @@ std::size_t DeflateCompressorCpu::compress(std::span<const std::byte> content,
                                            std::span<const std::byte> history, int level, bool is_last,
                                            std::span<std::byte> room) {
   history = history.last(std::min<std::size_t>(history.size(), kDeflateWindowBytes));
-  const Choice choice =
-      (is_last && history.empty() ? kAloneChoices : kChoices)[static_cast<std::size_t>(level - 1)];
+  const DeflateLevelRow& row = kDeflateLevels[static_cast<std::size_t>(level - 1)];
+  const DeflateLibraryLevel choice = is_last && history.empty() ? row.alone : row.stream;
   const std::optional<std::size_t> bytes =
-      choice.library == Choice::Library::kIsal ? by_isal(content, history, is_last, room)
+      choice.library == DeflateLibraryLevel::Library::kIsal ? by_isal(content, history, is_last, room)
       : content.size() < kShortByHistories * history.size()
           ? by_zlib(content, history, std::min(level, kMaxZlibLevel), is_last, room)
           : by_libdeflate(content, choice.level, is_last, room);
@@ -115,7 +99,7 @@ std::optional<std::size_t> DeflateCompressorCpu::by_isal(std::span<const std::by
   if (!libraries_->isal) libraries_->isal = std::make_unique<Libraries::Isal>();
   isal_zstream& stream = libraries_->isal->stream;
   isal_deflate_init(&stream);
-  stream.level = kFast.level;
+  stream.level = deflate_levels::kIsal.level;
   stream.level_buf = libraries_->isal->level_memory.data();
   stream.level_buf_size = static_cast<std::uint32_t>(libraries_->isal->level_memory.size());
   stream.flush = is_last ? NO_FLUSH : SYNC_FLUSH;
