@@ -1,7 +1,7 @@
 # Bash completion for hemstitch.
 _hemstitch() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-  local choices='' finders='brute_force lazy_scan coop_stitch window_index hash_chain hash_step hash_pairs level:'
+  local choices='' finders='brute_force lazy_scan coop_stitch window_index hash_chain hash_pairs level:'
   COMPREPLY=()
   # Bash splits --name=value at the '='.
   if [[ $word == '=' ]]; then

@@ -6,7 +6,7 @@ end
 
 set -l main 'not __fish_seen_subcommand_from index bench backends evaluate analyze pages search'
 set -l effort 'not __fish_seen_subcommand_from backends evaluate analyze search'
-set -l finders 'brute_force lazy_scan coop_stitch window_index hash_chain hash_step hash_pairs level:'
+set -l finders 'brute_force lazy_scan coop_stitch window_index hash_chain hash_pairs level:'
 
 complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a cat -d 'Restore to stdout'
 complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a bench -d 'Time round trips'

@@ -39,21 +39,11 @@ MatchRecords find_hashed(FuzzedDataProvider& input, const FinderInput& data, uns
         .window_bytes =
             input.ConsumeBool() ? kMaxRecordOffset : input.ConsumeIntegralInRange<std::uint32_t>(1, 300),
         .stitch = stitch,
-        .stitch_reach = input.ConsumeIntegralInRange<std::uint32_t>(1, kHashChainMostStitchReach),
+        .stitch_reach = input.ConsumeIntegralInRange<std::uint32_t>(1, kMostStitchReach),
         .hash_bytes = input.ConsumeIntegralInRange<std::uint32_t>(kHashedBytes, kMostHashedBytes),
         .few_values_hash_bytes = input.ConsumeBool() ? 7u : 0u};
     MatchRecords records = find_hash_chain(data, parameters);
     if (defined) require(records == testing::hash_chain_by_definition(data, parameters));
-    return records;
-  }
-  if (finder == 1) {
-    const HashStepParameters parameters{
-        .hash_bits = hash_bits,
-        .group_positions = input.ConsumeIntegralInRange<std::uint32_t>(1, 100),
-        .cap_bytes = cap_bytes,
-        .stitch = stitch};
-    MatchRecords records = find_hash_step(data, parameters);
-    if (defined) require(records == testing::hash_step_by_definition(data, parameters));
     return records;
   }
   const FinderInput alone{data.data.subspan(data.history_bytes), 0};  // this finder uses no history
@@ -134,16 +124,16 @@ void require_restores(std::span<const std::byte> block, std::span<const std::byt
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* raw, std::size_t size) {
   FuzzedDataProvider input(raw, size);
-  const unsigned finder = input.ConsumeIntegralInRange(0, 6);
+  const unsigned finder = input.ConsumeIntegralInRange(0, 5);
   const std::size_t history = input.ConsumeIntegralInRange<std::size_t>(0, 1000);
   // The data is the whole input. The choices above are taken from its last bytes.
   GuardedBuffer data(std::span(reinterpret_cast<const std::byte*>(raw), size));
   const FinderInput finder_input{data.bytes(), std::min(history, size)};
 
-  const MatchRecords records = finder < 3
+  const MatchRecords records = finder < 2
                                    ? find_hashed(input, finder_input, finder)
-                                   : find_scanned(input, finder_input, static_cast<Finder>(finder - 3));
-  const bool without_history = finder == 2;
+                                   : find_scanned(input, finder_input, static_cast<Finder>(finder - 2));
+  const bool without_history = finder == 1;
   const FinderInput found_in{
       without_history ? finder_input.data.subspan(finder_input.history_bytes) : finder_input.data,
       without_history ? 0 : finder_input.history_bytes};

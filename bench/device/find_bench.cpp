@@ -345,9 +345,7 @@ int measure_all(int argument_count, char** arguments) {
       {"d64s", 65536, 32768, chain(64, 64, 32768), true},
       {"d4s", 65536, 0, chain(4, 64, 65535), false, true},
       {"d64s", 65536, 0, chain(64, 64, 65535), false, true},
-      {"hash_step", 65536, 0, HashStepParameters{.hash_bits = 13, .cap_bytes = 16}, false, true},
       {"lz4 3", 262'144, 0, lz4_level(3, 262'144).finder, false, true},
-      {"hash_step", 4096, 0, HashStepParameters{.hash_bits = 11, .cap_bytes = 16}, false, true},
       {"lazy_scan", 65536, 32768, LazyScanParameters::from(LazyScanParameters::defaults()), false, true},
   };
   Bench all(std::move(sources), static_cast<std::uint64_t>(gigabytes * 1e9), runs);

@@ -150,7 +150,7 @@ export interface LZSSMatcherParams {
 
   // Beyond document 000; include/hemstitch/match.hpp describes each, and which finder reads it.
   /** Default: "coop_stitch". */
-  finder?: 'lazy_scan' | 'coop_stitch' | 'window_index' | 'hash_chain' | 'hash_step';
+  finder?: 'lazy_scan' | 'coop_stitch' | 'window_index' | 'hash_chain';
   /** Default: "optimal". */
   parse?: 'greedy' | 'lazy' | 'optimal';
   /** Default: true. */
@@ -164,7 +164,6 @@ export interface LZSSMatcherParams {
   capBytes?: number;
   depth?: number;
   stitchReach?: number;
-  groupPositions?: number;
   hashBytes?: number;
   fewValuesHashBytes?: number;
   /**

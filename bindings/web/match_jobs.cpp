@@ -34,7 +34,6 @@ constexpr std::array kFields = {
     Field{"capBytes", &FinderParameters::cap_bytes},
     Field{"depth", &FinderParameters::depth},
     Field{"stitchReach", &FinderParameters::stitch_reach},
-    Field{"groupPositions", &FinderParameters::group_positions},
     Field{"hashBytes", &FinderParameters::hash_bytes},
     Field{"fewValuesHashBytes", &FinderParameters::few_values_hash_bytes},
 };

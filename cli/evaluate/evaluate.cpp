@@ -35,9 +35,9 @@ DESCRIPTION is NAME[:PRESET][:FIELD=VALUE]..., with
                         stride, near_range, band_origin, top_k, top_k_policy
                         (longest, bucket), stitch (on, off), good_match_len,
                         far_step, literal_cost, match_fixed_cost, hash_bits,
-                        cap_bytes, depth, stitch_reach, group_positions,
-                        hash_bytes, few_values_hash_bytes (each of the finders
-                        that read it), and backend (reference, cuda, webgpu)
+                        cap_bytes, depth, stitch_reach, hash_bytes,
+                        few_values_hash_bytes (each of the finders that read
+                        it), and backend (reference, cuda, webgpu)
 )";
 
 constexpr int kNamesIndent = 24;
@@ -66,7 +66,6 @@ constexpr const char* kAllFinders[] = {
     "hash_chain:depth=4",
     "hash_chain:depth=8",
     "hash_chain:depth=16",
-    "hash_step",
     "hash_pairs",
     "level:1",
 };

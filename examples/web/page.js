@@ -7,7 +7,7 @@ const $ = id => document.getElementById(id);
 const kLooked = {hardware: {map: 1 << 20, finders: 256 << 10}, software: {map: 256 << 10, finders: 16 << 10}};
 
 const kFinders = [
-  ['coop_stitch', true], ['coop_stitch', false], ['hash_chain', true], ['hash_chain', false], ['hash_step', true], ['lazy_scan', null],
+  ['coop_stitch', true], ['coop_stitch', false], ['hash_chain', true], ['hash_chain', false], ['lazy_scan', null],
   ['window_index', null],
 ];
 

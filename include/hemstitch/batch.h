@@ -402,16 +402,15 @@ typedef struct hemstitch_batch {
 /* ---- Finding ---- */
 
 typedef enum hemstitch_finder {
-  HEMSTITCH_FINDER_HASH_STEP = 0,  /* fast: one candidate from a hash table, and the offsets 1, 2 and 4 */
-  HEMSTITCH_FINDER_HASH_CHAIN = 1, /* good: the `depth` nearest earlier positions with the same hash */
+  HEMSTITCH_FINDER_HASH_CHAIN = 0, /* what levels use: the `depth` nearest positions with the same hash */
   /* These four search a window. They are here for comparison: their work grows with the window. */
-  HEMSTITCH_FINDER_BRUTE_FORCE = 2,  /* every offset of the window: no finder finds longer matches in it */
-  HEMSTITCH_FINDER_LAZY_SCAN = 3,    /* every offset up to near_range, then every far_step-th one */
-  HEMSTITCH_FINDER_COOP_STITCH = 4,  /* 64 positions each search a band of offsets, and share their finds */
-  HEMSTITCH_FINDER_WINDOW_INDEX = 5, /* as brute_force except inside long runs, with far less work */
+  HEMSTITCH_FINDER_BRUTE_FORCE = 1,  /* every offset of the window: no finder finds longer matches in it */
+  HEMSTITCH_FINDER_LAZY_SCAN = 2,    /* every offset up to near_range, then every far_step-th one */
+  HEMSTITCH_FINDER_COOP_STITCH = 3,  /* 64 positions each search a band of offsets, and share their finds */
+  HEMSTITCH_FINDER_WINDOW_INDEX = 4, /* as brute_force except inside long runs, with far less work */
   /* One match per two positions, in blocks of up to 65536 bytes without history. For match.h only, not for
    * devices. */
-  HEMSTITCH_FINDER_HASH_PAIRS = 6
+  HEMSTITCH_FINDER_HASH_PAIRS = 5
 } hemstitch_finder;
 
 /* The matches that a position of coop_stitch shares with the other 63. */
@@ -422,14 +421,13 @@ typedef enum hemstitch_top_k_policy {
 
 /* A finder ignores the fields that it does not use. hemstitch_find_options_for_finder() fills all fields. */
 typedef struct hemstitch_find_options {
-  int32_t finder;           /* a hemstitch_finder */
-  uint32_t hash_bits;       /* the hash table has 2^hash_bits entries */
-  uint32_t cap_bytes;       /* comparing stops at this length; true lengths are found later; 4..65535 */
-  uint32_t stitch;          /* 0 or 1: carry matches back, and then forward, or to other positions */
-  uint32_t group_positions; /* hash_step: positions that are looked up before any of them enters the table */
-  uint32_t depth;           /* hash_chain: candidates per position, at least 1 */
-  uint32_t window_bytes;    /* the largest offset, 1..65535; coop_stitch: the number of offsets in a band */
-  uint32_t stitch_reach; /* hash_chain: a match is carried back over so many positions, 1..16; hash_step: 4 */
+  int32_t finder;        /* a hemstitch_finder */
+  uint32_t hash_bits;    /* the hash table has 2^hash_bits entries */
+  uint32_t cap_bytes;    /* comparing stops at this length; true lengths are found later; 4..65535 */
+  uint32_t stitch;       /* 0 or 1: carry matches back, and then forward, or to other positions */
+  uint32_t depth;        /* hash_chain: candidates per position, at least 1 */
+  uint32_t window_bytes; /* the largest offset, 1..65535; coop_stitch: the number of offsets in a band */
+  uint32_t stitch_reach; /* hash_chain: a match is carried back over so many positions, 1..16 */
   uint32_t hash_bytes;   /* hash_chain: number of bytes that are hashed, 4..8 */
   /* hash_chain: hash_bytes for blocks of 8 KB and more whose words have few different values, like genomes:
    * 5..8 (one less in blocks of up to 64 KB); 0: use hash_bytes there too */

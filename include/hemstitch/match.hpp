@@ -42,7 +42,6 @@ enum class Finder {
   kCoopStitch,   // 64 positions each search a band of offsets, and share their finds
   kWindowIndex,  // equal to kBruteForce except inside long runs, with far less work
   kHashChain,    // the nearest `depth` positions with the same hash, stitched: what LZ4's levels use
-  kHashStep,     // one lookup in a hash table that is a step behind, and three near offsets, stitched
   kHashPairs,    // one match per two positions: for blocks up to 65536 bytes, best of 4096, no history
 };
 
@@ -80,20 +79,18 @@ struct FinderParameters {
   std::uint32_t band_origin = 0;
   std::uint32_t top_k = 4;  // matches that a position shares with the others, 1..16
   TopKPolicy top_k_policy = TopKPolicy::kLongest;
-  // kCoopStitch: try what the other positions found. kHashChain, kHashStep: carry matches back and forward.
+  // kCoopStitch: try what the other positions found. kHashChain: carry matches back and forward.
   bool stitch = true;
   // bytes: the first match of this length ends a search of kCoopStitch or kLazyScan; 0: none does
   std::uint32_t good_match_len = 0;
   std::uint32_t far_step = 8;           // offsets, at least 1: the step of kLazyScan beyond near_range
   std::uint32_t literal_cost = 9;       // bits, 1..4096: the cost of a literal for Parse::kOptimal
   std::uint32_t match_fixed_cost = 25;  // bits, 1..4096: the cost of any match for Parse::kOptimal
-  // The rest is for kHashChain. hash_bits is also for kHashStep and kHashPairs, cap_bytes also for kHashStep.
+  // The rest is for kHashChain. hash_bits is also for kHashPairs.
   std::uint32_t hash_bits = 14;    // the hash table has 2^hash_bits entries, 8..16
   std::uint32_t cap_bytes = 64;    // bytes, 4..65535: comparing stops here; true lengths are found later
   std::uint32_t depth = 8;         // candidates per position, at least 1
   std::uint32_t stitch_reach = 8;  // positions, 1..16, over which the stitch carries a match back
-  // kHashStep: positions, at least 1, that are looked up before any of them enters the table
-  std::uint32_t group_positions = 32;
   // kHashChain: the number of bytes that are hashed, 4..8. The second field replaces it in blocks of 8 KB and
   // more whose words have few different values, like genomes: 5..8 (one less in blocks of up to 64 KB); 0:
   // use hash_bytes there too. LZ4's levels 3 to 12 use 4, and 7 or 6.

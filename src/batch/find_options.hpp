@@ -12,9 +12,8 @@
 namespace hemstitch {
 
 // In the order of hemstitch_finder.
-inline constexpr Finder kFindersOfC[] = {Finder::kHashStep, Finder::kHashChain,  Finder::kBruteForce,
-                                         Finder::kLazyScan, Finder::kCoopStitch, Finder::kWindowIndex,
-                                         Finder::kHashPairs};
+inline constexpr Finder kFindersOfC[] = {Finder::kHashChain,  Finder::kBruteForce,  Finder::kLazyScan,
+                                         Finder::kCoopStitch, Finder::kWindowIndex, Finder::kHashPairs};
 static_assert(HEMSTITCH_FINDER_HASH_PAIRS == std::size(kFindersOfC) - 1);
 static_assert(HEMSTITCH_TOP_K_LONGEST == static_cast<int>(TopKPolicy::kLongest) &&
               HEMSTITCH_TOP_K_LONGEST_PER_BUCKET == static_cast<int>(TopKPolicy::kLongestPerBucket));
@@ -44,7 +43,6 @@ inline FinderParameters parameters_of(const hemstitch_find_options& options) {
   parameters.cap_bytes = options.cap_bytes;
   parameters.depth = options.depth;
   parameters.stitch_reach = options.stitch_reach;
-  parameters.group_positions = options.group_positions;
   parameters.hash_bytes = options.hash_bytes;
   parameters.few_values_hash_bytes = options.few_values_hash_bytes;
   return parameters;
@@ -56,7 +54,6 @@ inline hemstitch_find_options options_for(std::int32_t finder, const FinderParam
   options.hash_bits = parameters.hash_bits;
   options.cap_bytes = parameters.cap_bytes;
   options.stitch = parameters.stitch ? 1 : 0;
-  options.group_positions = parameters.group_positions;
   options.depth = parameters.depth;
   options.window_bytes = parameters.window_size;
   options.stitch_reach = parameters.stitch_reach;

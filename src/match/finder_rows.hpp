@@ -14,7 +14,6 @@
 #include "match/coop_stitch/coop_stitch.hpp"
 #include "match/hash_chain/hash_chain.hpp"
 #include "match/hash_pairs/hash_pairs.hpp"
-#include "match/hash_step/hash_step.hpp"
 #include "match/lazy_scan/lazy_scan.hpp"
 #include "match/window_index/window_index.hpp"
 
@@ -25,7 +24,6 @@ using AnyFinder = std::variant<BruteForceParameters,   //
                                CoopStitchParameters,   //
                                WindowIndexParameters,  //
                                HashChainParameters,    //
-                               HashStepParameters,     //
                                HashPairsParameters>;
 
 }  // namespace hemstitch

@@ -44,7 +44,6 @@ static_assert(kFinderIsAt<Finder::kBruteForce, BruteForceParameters> &&
               kFinderIsAt<Finder::kCoopStitch, CoopStitchParameters> &&
               kFinderIsAt<Finder::kWindowIndex, WindowIndexParameters> &&
               kFinderIsAt<Finder::kHashChain, HashChainParameters> &&
-              kFinderIsAt<Finder::kHashStep, HashStepParameters> &&
               kFinderIsAt<Finder::kHashPairs, HashPairsParameters>);
 
 }  // namespace
@@ -98,7 +97,6 @@ std::span<const FinderNumber> finder_numbers() {
       FinderNumber{"cap_bytes", &FinderParameters::cap_bytes},
       FinderNumber{"depth", &FinderParameters::depth},
       FinderNumber{"stitch_reach", &FinderParameters::stitch_reach},
-      FinderNumber{"group_positions", &FinderParameters::group_positions},
       FinderNumber{"hash_bytes", &FinderParameters::hash_bytes},
       FinderNumber{"few_values_hash_bytes", &FinderParameters::few_values_hash_bytes},
   };

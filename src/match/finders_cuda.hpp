@@ -8,7 +8,6 @@
 #include "match/coop_stitch/coop_stitch_cuda.hpp"
 #include "match/finder_rows.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
-#include "match/hash_step/hash_step_cuda.hpp"
 #include "match/lazy_scan/lazy_scan_cuda.hpp"
 #include "match/window_index/window_index_cuda.hpp"
 

@@ -5,7 +5,6 @@
 #include "core/status.hpp"
 #include "match/coop_stitch/coop_stitch_webgpu.hpp"
 #include "match/hash_chain/hash_chain_webgpu.hpp"
-#include "match/hash_step/hash_step_webgpu.hpp"
 #include "match/lazy_scan/lazy_scan_webgpu.hpp"
 #include "match/window_index/window_index_webgpu.hpp"
 

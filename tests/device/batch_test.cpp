@@ -191,11 +191,6 @@ MatchRecords twin_candidates(const hemstitch_find_options& options, const Block&
     default:
       break;
   }
-  if (options.finder == HEMSTITCH_FINDER_HASH_STEP)
-    return find_hash_step({block.data, block.history_bytes}, {.hash_bits = options.hash_bits,
-                                                              .group_positions = options.group_positions,
-                                                              .cap_bytes = options.cap_bytes,
-                                                              .stitch = options.stitch != 0});
   return find_hash_chain({block.data, block.history_bytes},
                          {.hash_bits = options.hash_bits,
                           .depth = options.depth,
@@ -272,7 +267,7 @@ TEST_F(BatchDeviceTest, OffersEveryFinderWithAKernel) {
     return find;
   };
   std::vector<hemstitch_find_options> all;
-  for (std::int32_t finder = HEMSTITCH_FINDER_HASH_STEP; finder <= HEMSTITCH_FINDER_WINDOW_INDEX; ++finder)
+  for (std::int32_t finder = HEMSTITCH_FINDER_HASH_CHAIN; finder <= HEMSTITCH_FINDER_WINDOW_INDEX; ++finder)
     all.push_back(options_of(finder));
   // Changes every field that the search of a window uses.
   hemstitch_find_options changed = options_of(HEMSTITCH_FINDER_LAZY_SCAN);

@@ -13,7 +13,7 @@ TEST_F(EvaluateDevice, FindsWhatTheReferenceFinds) {
   const std::vector<std::byte> data = testing::copied_bytes(50'000, 21);
   for (const char* description : {"brute_force", "lazy_scan:good_match_len=40", "window_index", "coop_stitch",
                                   "coop_stitch:near-1k:top_k_policy=bucket", "coop_stitch:stitch=off",
-                                  "hash_chain:depth=4", "hash_chain:stitch=off", "hash_step", "level:6"}) {
+                                  "hash_chain:depth=4", "hash_chain:stitch=off", "level:6"}) {
     const FinderChoice reference = choose_finder(description);
     const FinderChoice device = choose_finder(std::string(description) + ":backend=cuda");
     for (const std::size_t history : {std::size_t{0}, std::size_t{30'000}})

@@ -16,8 +16,8 @@ using Lists = std::vector<std::vector<PositionedMatch>>;
 constexpr Parse kParses[] = {Parse::kGreedy, Parse::kLazy, Parse::kOptimal};
 
 std::vector<Finder> finders_with_kernels() {
-  return {Finder::kBruteForce,  Finder::kLazyScan,  Finder::kCoopStitch,
-          Finder::kWindowIndex, Finder::kHashChain, Finder::kHashStep};
+  return {Finder::kBruteForce, Finder::kLazyScan, Finder::kCoopStitch, Finder::kWindowIndex,
+          Finder::kHashChain};
 }
 
 std::vector<MatchBlock> blocks_of(const std::vector<FinderCase>& cases) {
@@ -83,7 +83,7 @@ TEST_F(CudaMatcher, DividesManyBlocksIntoBatches) {
     blocks.push_back(
         {std::span(data).subspan(begin - history_bytes, history_bytes + kBlockBytes), history_bytes});
   }
-  for (const Finder finder : {Finder::kHashChain, Finder::kHashStep})
+  for (const Finder finder : {Finder::kHashChain, Finder::kWindowIndex})
     for (const Parse parse : kParses) {
       const FinderParameters parameters = finder_defaults(finder);
       const LzssMatcher matcher(parameters, finder, parse, "cuda");

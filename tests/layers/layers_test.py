@@ -3,7 +3,8 @@
 
     layers_test.py [SOURCE]     SOURCE is the folder that holds src/; default: this checkout
 
-Only KNOW_FORMATS include from a format's own folder (src/format/NAME/); all others take what formats have in common.
+Only KNOW_FORMATS include from a format's own folder (src/format/NAME/); all others take what formats have in common. The folders of one
+layer do not include each other in a circle either; a folder and those in it may.
 
 Prints each include that breaks this, and exits with 1 where there is one. docs/architecture.md draws the floors.
 """
@@ -60,6 +61,33 @@ def wrong_includes(source):
                 yield name, number, target, "is a format's own: src/format has what formats have in common"
 
 
+def circles(source):
+    """The folders that include each other, directly or by others, as one sorted list for each such circle."""
+    root = pathlib.Path(source) / "src"
+    included = {}
+    for path in root.rglob("*"):
+        if path.suffix not in SOURCES:
+            continue
+        folder = path.relative_to(root).parent
+        for line in path.read_text(errors="replace").splitlines():
+            found = INCLUDE.match(line)
+            other = pathlib.PurePath(found.group(1) or found.group(2)).parent if found else folder
+            if folder not in other.parents and other not in folder.parents:
+                included.setdefault(folder, set()).add(other)
+
+    def reached(folder):
+        seen, left = set(), [folder]
+        while left:
+            new = included.get(left.pop(), set()) - seen
+            seen |= new
+            left += new
+        return seen
+
+    reach = {folder: reached(folder) - {folder} for folder in included}
+    return sorted({tuple(sorted({str(folder), *(str(other) for other in reach[folder] if folder in reach.get(other, ()))}))
+                   for folder in included if any(folder in reach.get(other, ()) for other in reach[folder])})
+
+
 def planted_arrows_are_found():
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder) / "src"
@@ -74,23 +102,30 @@ def planted_arrows_are_found():
             "format/lz4/h.hpp": "",
             "batch/i.cpp": '#include "format/lz4/h.hpp"\n',
             "search/j.cpp": '#include "format/f.hpp"\n#include "format/lz4/h.hpp"\n',
+            "parse/k/k.hpp": '#include "parse/l/l.hpp"\n',
+            "parse/l/l.hpp": '#include "parse/m/m.hpp"\n#include "parse/n.hpp"\n',
+            "parse/m/m.hpp": '#include "parse/k/k.hpp"\n',
+            "parse/n.hpp": '#include "parse/l/l.hpp"\n',
         }.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text)
         found = {(str(name), number) for name, number, _, _ in wrong_includes(folder)}
         return found == {("match/c.wgsl", 2), ("gpu/e.cpp", 1), ("gpu/e.cpp", 2), ("elsewhere/g.hpp", 0),
-                         ("search/j.cpp", 2)}
+                         ("search/j.cpp", 2)} and circles(folder) == [("parse/k", "parse/l", "parse/m")]
 
 
 def main():
     if not planted_arrows_are_found():
-        print("layers: planted arrows that point up are not found")
+        print("layers: planted arrows that point up, or a planted circle, are not found")
         return 1
     source = sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[2]
     wrong = list(wrong_includes(source))
     for name, number, target, why in wrong:
         print(f"src/{name}:{number}: {target} {why}")
-    return 1 if wrong else 0
+    round_and_round = circles(source)
+    for folders in round_and_round:
+        print(f"src: these folders include each other in a circle: {', '.join(folders)}")
+    return 1 if wrong or round_and_round else 0
 
 
 if __name__ == "__main__":

@@ -23,7 +23,6 @@
 #include "match/finders.hpp"
 #include "match/hash_chain/hash_chain.hpp"
 #include "match/hash_pairs/hash_pairs.hpp"
-#include "match/hash_step/hash_step.hpp"
 #include "parse/optimal/optimal.hpp"
 #include "shapes.hpp"
 
@@ -173,7 +172,6 @@ void add_finders(std::span<const std::byte> bytes, WrittenByWhat& all) {
     return cost_of(find_reference(row_of(finder).with(FinderParameters{}), input).records);
   };
   all["finder hash_chain depth 8"] = cost_of(find_hash_chain(input, {.depth = 8}));
-  all["finder hash_step"] = cost_of(find_hash_step(input, {}));
   all["finder hash_pairs, first page"] = cost_of(find_hash_pairs(page, {.hash_bits = kHashPairsBits}));
   all["finder window_index"] = founding(Finder::kWindowIndex);
   all["finder brute_force"] = founding(Finder::kBruteForce);

@@ -90,7 +90,7 @@ std::string refusal(const hemstitch_find_options& options) {
 }
 
 TEST(Batch, EveryFinderTakesItsOwnDefaults) {
-  for (std::int32_t finder = HEMSTITCH_FINDER_HASH_STEP; finder <= HEMSTITCH_FINDER_WINDOW_INDEX; ++finder) {
+  for (std::int32_t finder = HEMSTITCH_FINDER_HASH_CHAIN; finder <= HEMSTITCH_FINDER_WINDOW_INDEX; ++finder) {
     hemstitch_find_options options{};
     ASSERT_EQ(hemstitch_find_options_for_finder(finder, &options), HEMSTITCH_OK);
     EXPECT_EQ(options.finder, finder);
@@ -142,7 +142,6 @@ TEST(Batch, FindersNameTheFieldThatIsWrong) {
   expect_named(HEMSTITCH_FINDER_COOP_STITCH, "top_k_policy", [](auto& o) { o.top_k_policy = -1; });
   expect_named(HEMSTITCH_FINDER_HASH_CHAIN, "depth", [](auto& o) { o.depth = 0; });
   expect_named(HEMSTITCH_FINDER_HASH_CHAIN, "window_bytes", [](auto& o) { o.window_bytes = 0; });
-  expect_named(HEMSTITCH_FINDER_HASH_STEP, "group_positions", [](auto& o) { o.group_positions = 0; });
 
   // Fields that a finder does not use are ignored.
   hemstitch_find_options options{};

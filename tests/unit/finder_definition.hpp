@@ -1,4 +1,4 @@
-// The definitions of hash_chain, hash_step and hash_pairs, transcribed position by position with no table, no chain and
+// The definitions of hash_chain and hash_pairs, transcribed position by position with no table, no chain and
 // no state: slow, and shaped like the sentences of the contract. What the finders give must equal what these
 // give.
 #pragma once
@@ -12,7 +12,6 @@
 #include "match/common/hash_word.hpp"
 #include "match/hash_chain/hash_chain.hpp"
 #include "match/hash_pairs/hash_pairs.hpp"
-#include "match/hash_step/hash_step.hpp"
 
 namespace hemstitch::testing {
 
@@ -68,29 +67,6 @@ inline Match chain_choice(std::span<const std::byte> data, std::size_t p, std::s
   return best;
 }
 
-// Steps 1 to 3 of hash_step for one position.
-inline Match step_choice(std::span<const std::byte> data, std::size_t history_bytes, std::size_t p,
-                         const HashStepParameters& parameters) {
-  Match best;
-  if (!has_hash(data, p)) return best;
-  std::vector<std::size_t> offsets = {1, 2, 4};
-  const std::size_t group_begin =
-      p - (p - history_bytes) % parameters.group_positions;  // groups count from the block's first byte
-  for (std::size_t q = group_begin; q-- > 0;) {
-    if (hash_at(data, q, parameters.hash_bits) != hash_at(data, p, parameters.hash_bits)) continue;
-    if (p - q <= 65535) offsets.push_back(p - q);
-    break;  // the newest alone is in the table
-  }
-  for (const std::size_t offset : offsets) {
-    if (offset > p) continue;
-    const std::size_t length = agreeing_bytes(data, p, p - offset, parameters.cap_bytes);
-    if (length < 4) continue;
-    if (length > best.length || (length == best.length && offset < best.offset))
-      best = {static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(length)};
-  }
-  return best;
-}
-
 // True lengths and the stitch over `reach` positions (0: none), from the choices of all positions.
 inline MatchRecords finished_records(const FinderInput& input, std::vector<Match> matches,
                                      std::uint32_t cap_bytes, std::size_t reach) {
@@ -132,13 +108,6 @@ inline MatchRecords hash_chain_by_definition(const FinderInput& input,
     matches.push_back(chain_choice(input.data, p, width, parameters));
   return finished_records(input, std::move(matches), parameters.cap_bytes,
                           parameters.stitch ? parameters.stitch_reach : 0);
-}
-
-inline MatchRecords hash_step_by_definition(const FinderInput& input, const HashStepParameters& parameters) {
-  std::vector<Match> matches;
-  for (std::size_t p = input.history_bytes; p < input.data.size(); ++p)
-    matches.push_back(step_choice(input.data, input.history_bytes, p, parameters));
-  return finished_records(input, std::move(matches), parameters.cap_bytes, parameters.stitch ? 4 : 0);
 }
 
 // hash_pairs: the offset of a position's candidate, if its first four bytes agree.

@@ -410,9 +410,8 @@ TEST(Finders, OnRealTextAllMatchesAreRight) {
 // chosen by name.
 TEST(Finders, EveryRowFindsWithWhatItSays) {
   const std::vector<std::byte> page = testing::copied_bytes(4096, 5);
-  EXPECT_EQ(finder_names(),
-            (std::vector<std::string_view>{"brute_force", "lazy_scan", "coop_stitch", "window_index",
-                                           "hash_chain", "hash_step", "hash_pairs"}));
+  EXPECT_EQ(finder_names(), (std::vector<std::string_view>{"brute_force", "lazy_scan", "coop_stitch",
+                                                           "window_index", "hash_chain", "hash_pairs"}));
   for (const FinderRow& row : finder_rows()) {
     EXPECT_EQ(&row_named(row.name), &row);
     const AnyFinder finder = checked_finder(row, row.defaults());
@@ -446,7 +445,6 @@ TEST(Finders, RowsNameTheFieldsThatTheirFindersRead) {
       {"cap_bytes", [](auto& p) { p.cap_bytes = 4; }},
       {"depth", [](auto& p) { p.depth = 1; }},
       {"stitch_reach", [](auto& p) { p.stitch_reach = 1; }},
-      {"group_positions", [](auto& p) { p.group_positions = 500; }},
       {"hash_bytes", [](auto& p) { p.hash_bytes = 6; }}};
   const FinderParameters usual{.window_size = 900, .depth = 2};
   for (const FinderRow& row : finder_rows()) {

@@ -154,9 +154,8 @@ TEST(LzssMatcher, WithoutCudaTheReasonIsGiven) {
 
 // Literals and matches in order must restore the input, and repetitions must have matches.
 TEST(LzssMatcher, MatchesAndLiteralsRestoreTheInput) {
-  for (const Finder finder :
-       {Finder::kBruteForce, Finder::kLazyScan, Finder::kCoopStitch, Finder::kWindowIndex, Finder::kHashChain,
-        Finder::kHashStep, Finder::kHashPairs})
+  for (const Finder finder : {Finder::kBruteForce, Finder::kLazyScan, Finder::kCoopStitch,
+                              Finder::kWindowIndex, Finder::kHashChain, Finder::kHashPairs})
     for (const testing::FinderCase& input : testing::finder_cases(3000)) {
       const auto parse = static_cast<Parse>(input.name.size() % 3);
       const LzssMatcher matcher({.min_match_len = 3}, finder, parse);
@@ -189,9 +188,8 @@ TEST_WITH_THREADS(LzssMatcher, CallersCancelBetweenPieces) {
   std::vector<MatchBlock> blocks;
   for (std::size_t begin = 0; begin < data.size(); begin += 5'000)
     blocks.push_back({std::span(data).subspan(begin, 5'000), 0});
-  for (const Finder finder :
-       {Finder::kBruteForce, Finder::kLazyScan, Finder::kCoopStitch, Finder::kWindowIndex, Finder::kHashChain,
-        Finder::kHashStep, Finder::kHashPairs}) {
+  for (const Finder finder : {Finder::kBruteForce, Finder::kLazyScan, Finder::kCoopStitch,
+                              Finder::kWindowIndex, Finder::kHashChain, Finder::kHashPairs}) {
     const std::string name(finder_names()[static_cast<std::size_t>(finder)]);
     std::atomic<int> pieces = 0;
     int most_pieces = INT_MAX;
@@ -256,8 +254,8 @@ TEST(LzssMatcher, CostsDecide) {
 // Matchers on devices leave out what no match reaches.
 TEST(LzssMatcher, WhatStandsBeforeTheLast64KDoesNotShow) {
   const testing::Bytes data = testing::wordy_bytes(150'000, 4);
-  for (const Finder finder : {Finder::kLazyScan, Finder::kCoopStitch, Finder::kWindowIndex,
-                              Finder::kHashChain, Finder::kHashStep}) {
+  for (const Finder finder :
+       {Finder::kLazyScan, Finder::kCoopStitch, Finder::kWindowIndex, Finder::kHashChain}) {
     FinderParameters parameters = finder_defaults(finder);
     if (finder == Finder::kHashChain) parameters.window_size = 65535, parameters.depth = 1000;
     if (finder == Finder::kLazyScan) parameters.window_size = 65535, parameters.far_step = 101;

@@ -117,7 +117,7 @@ def matches_equal_twins(checks, page, site, tools):
     cases = [
         ("coop_stitch", ""), ("coop_stitch:top_k=8:stitch=off", "topK: 8, stitch: false"),
         ("coop_stitch:window_size=512:stride=512:near_range=32", "windowSize: 512, stride: 512, nearRange: 32"),
-        ("lazy_scan", ""), ("window_index", ""), ("hash_chain", ""), ("hash_chain:depth=16", "depth: 16"), ("hash_step", ""),
+        ("lazy_scan", ""), ("window_index", ""), ("hash_chain", ""), ("hash_chain:depth=16", "depth: 16"),
         ("hash_chain:min_match_len=3:literal_cost=5", "minMatchLength: 3, literalCost: 5"),
     ]
     for described, parameters in cases:

@@ -1,4 +1,4 @@
-// scan, gather and shuffle, compared with their definitions.
+// scan and gather, compared with their definitions.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -8,8 +8,6 @@
 #include "compact/gather/gather_webgpu.hpp"
 #include "compact/scan/scan.hpp"
 #include "compact/scan/scan_webgpu.hpp"
-#include "compact/shuffle/shuffle.hpp"
-#include "compact/shuffle/shuffle_webgpu.hpp"
 #include "shapes.hpp"
 #include "webgpu_test.hpp"
 
@@ -120,39 +118,6 @@ TEST_F(WebgpuCompact, GatherBringsPiecesOfAnyAlignmentTogether) {
       record_gather(recording, ids, static_cast<std::uint32_t>(count), total);
       one->run(recording, buffers);
       EXPECT_EQ(download<std::byte>(*one, buffers, ids.output, total), expected) << count << " pieces";
-    }
-  }
-}
-
-TEST_F(WebgpuCompact, ShuffleMovesBuffersOfAnySizeThereAndBack) {
-  for (const std::uint32_t element_bytes : {1u, 2u, 3u, 4u, 8u, 16u, 256u}) {
-    std::vector<std::uint32_t> sizes = {0, 1,    element_bytes - 1, element_bytes, element_bytes + 1, 0,
-                                        0, 40001};
-    for (const std::uint32_t size : some_sizes(500, 100, element_bytes)) sizes.push_back(size);
-    const std::size_t count = sizes.size();
-    std::vector<std::uint64_t> begins64(count + 1);
-    const std::uint64_t total = scan_sizes(sizes, begins64);
-    const testing::Bytes source = testing::random_bytes(total, 6);
-    for (const bool forth : {true, false}) {
-      testing::Bytes expected(total);
-      for (std::size_t i = 0; i < count; ++i)
-        (forth ? shuffle_bytes : unshuffle_bytes)(std::span(source).subspan(begins64[i], sizes[i]),
-                                                  element_bytes,
-                                                  std::span(expected).subspan(begins64[i], sizes[i]));
-      for (Device* one : both_orders()) {
-        BufferPlan plan;
-        const ShuffleBuffers ids{plan.add("source", total), plan.add("begins", (count + 1) * 4),
-                                 plan.add("output", divided_up(total, 16) * 16)};
-        const BufferSet buffers = one->make_buffers(plan);
-        upload(*one, buffers, ids.source, source);
-        upload(*one, buffers, ids.begins, std::vector<std::uint32_t>(begins64.begin(), begins64.end()));
-        Recording recording;
-        (forth ? record_shuffle : record_unshuffle)(recording, ids, static_cast<std::uint32_t>(count),
-                                                    element_bytes, total);
-        one->run(recording, buffers);
-        EXPECT_EQ(download<std::byte>(*one, buffers, ids.output, total), expected)
-            << (forth ? "shuffle" : "unshuffle") << ", elements of " << element_bytes;
-      }
     }
   }
 }

@@ -16,7 +16,7 @@ TEST_F(WebgpuEvaluate, FindsWhatTheReferenceFinds) {
   for (const char* description : {"window_index:window_size=300", "coop_stitch:window_size=20:near_range=20",
                                   "coop_stitch:stitch=off:window_size=30:near_range=0",
                                   "lazy_scan:near_range=30:window_size=1000:far_step=100",
-                                  "hash_chain:depth=4", "hash_chain:stitch=off", "hash_step", "level:6"}) {
+                                  "hash_chain:depth=4", "hash_chain:stitch=off", "level:6"}) {
     const FinderChoice reference = choose_finder(description);
     const FinderChoice device = choose_finder(std::string(description) + ":backend=webgpu");
     EXPECT_EQ(reference.find({data, 4'000}), device.find({data, 4'000})) << description;

@@ -1,11 +1,10 @@
-// hash_chain, hash_pairs, hash_step and near_three, compared with their twins.
+// hash_chain, hash_pairs and near_three, compared with their twins.
 #include <gtest/gtest.h>
 
 #include "finder_batch_webgpu.hpp"
 #include "match/common/common_length.hpp"
 #include "match/hash_chain/hash_chain_webgpu.hpp"
 #include "match/hash_pairs/hash_pairs_webgpu.hpp"
-#include "match/hash_step/hash_step_webgpu.hpp"
 #include "match/links/links_webgpu.hpp"
 #include "match/near_three/near_three_webgpu.hpp"
 #include "shapes.hpp"
@@ -45,10 +44,6 @@ class WebgpuFinders : public testing::WebgpuTest {
                      const HashChainParameters& parameters) {
     record_hash_chain(recording, batch, ids, parameters);
   }
-  static void record(Recording& recording, const BlockBatch& batch, const HashFinderBuffers& ids,
-                     const HashStepParameters& parameters) {
-    record_hash_step(recording, batch, ids, parameters);
-  }
 
   static void expect_twin(const std::vector<testing::FinderCase>& inputs,
                           const HashChainParameters& parameters) {
@@ -72,15 +67,6 @@ class WebgpuFinders : public testing::WebgpuTest {
                     find(*one, batch, parameters),
                     [&](const FinderInput& input) { return find_hash_pairs(input, parameters); }),
                 "");
-  }
-  static void expect_twin(const std::vector<testing::FinderCase>& inputs,
-                          const HashStepParameters& parameters) {
-    const WebgpuFinderBatch batch(inputs);
-    for (Device* one : both_orders())
-      EXPECT_EQ(
-          batch.first_difference(find(*one, batch, parameters),
-                                 [&](const FinderInput& input) { return find_hash_step(input, parameters); }),
-          "");
   }
 
   // In pieces, or with a workgroup for each block.
@@ -192,14 +178,6 @@ TEST_F(WebgpuFinders, HashChainIsItsTwinAtEveryHashWidth) {
               HashChainParameters{.hash_bits = 12, .depth = 2, .hash_bytes = 5, .few_values_hash_bytes = 8});
 }
 
-TEST_F(WebgpuFinders, HashStepIsItsTwin) {
-  const std::vector<testing::FinderCase> inputs = testing::finder_cases(6000);
-  expect_twin(inputs, HashStepParameters{.hash_bits = 13, .group_positions = 32, .cap_bytes = 16});
-  expect_twin(inputs, HashStepParameters{.hash_bits = 8, .group_positions = 100, .cap_bytes = 4});
-  expect_twin(inputs,
-              HashStepParameters{.hash_bits = 11, .group_positions = 1, .cap_bytes = 32, .stitch = false});
-}
-
 TEST_F(WebgpuFinders, HashPairsIsItsTwin) {
   std::vector<testing::FinderCase> inputs = testing::finder_cases(4096);
   for (testing::FinderCase& one : boundary_inputs(4097)) inputs.push_back(std::move(one));
@@ -236,13 +214,11 @@ TEST_F(WebgpuFinders, PiecesLinkAsBlocksDo) {
 TEST_F(WebgpuFinders, BoundarySizes) {
   const std::vector<testing::FinderCase> inputs = boundary_inputs(4097);
   expect_twin(inputs, HashChainParameters{.hash_bits = 11, .depth = 4});
-  expect_twin(inputs, HashStepParameters{.hash_bits = 11, .group_positions = 32, .cap_bytes = 16});
 }
 
 TEST_F(WebgpuFinders, LongRowsPassManyTiles) {
   const std::vector<testing::FinderCase> inputs = long_inputs();
   expect_twin(inputs, HashChainParameters{.hash_bits = 14, .depth = 4});
-  expect_twin(inputs, HashStepParameters{.hash_bits = 13, .group_positions = 32, .cap_bytes = 16});
 }
 
 TEST_F(WebgpuFinders, RealFiles) {
@@ -252,7 +228,6 @@ TEST_F(WebgpuFinders, RealFiles) {
   for (const char* name : {"canterbury/alice29.txt", "silesia/nci", "silesia/x-ray"})
     inputs.push_back({name, testing::read_file(*folder / name, 100000), inputs.size() * 20000});
   expect_twin(inputs, HashChainParameters{.hash_bits = 14, .depth = 16});
-  expect_twin(inputs, HashStepParameters{.hash_bits = 13, .group_positions = 32, .cap_bytes = 16});
   std::vector<testing::FinderCase> pages;
   for (const testing::FinderCase& file : inputs)
     for (std::size_t at = 0; at + 4096 <= file.data.size(); at += 4096) {

@@ -36,8 +36,8 @@ class WebgpuMatcher : public testing::WebgpuTest {
 TEST_F(WebgpuMatcher, GivesWhatTheReferenceGives) {
   const std::vector<FinderCase> cases = testing::finder_cases(1500);
   const std::vector<MatchBlock> blocks = blocks_of(cases);
-  for (const Finder finder : {Finder::kCoopStitch, Finder::kLazyScan, Finder::kWindowIndex,
-                              Finder::kHashChain, Finder::kHashStep}) {
+  for (const Finder finder :
+       {Finder::kCoopStitch, Finder::kLazyScan, Finder::kWindowIndex, Finder::kHashChain}) {
     const FinderParameters parameters{.min_match_len = finder == Finder::kLazyScan ? 3u : 5u};
     for (const Parse parse : {Parse::kGreedy, Parse::kLazy, Parse::kOptimal}) {
       const Lists expected = LzssMatcher(parameters, finder, parse).find_matches(blocks);

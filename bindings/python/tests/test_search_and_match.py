@@ -84,7 +84,7 @@ def test_searcher(logs):
     assert results == [found.count] * 8
 
 
-@pytest.mark.parametrize("finder", ["brute_force", "lazy_scan", "coop_stitch", "window_index", "hash_chain", "hash_step"])
+@pytest.mark.parametrize("finder", ["brute_force", "lazy_scan", "coop_stitch", "window_index", "hash_chain"])
 def test_matches_stand_where_they_say(finder, text):
     data = text[:20_000]
     matcher = hemstitch.Matcher(finder=finder, min_match_len=4, max_match_len=100)

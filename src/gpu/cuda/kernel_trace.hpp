@@ -34,8 +34,7 @@ struct TraceRecord {
 // Made by one thread of a warp or thread block when it begins with ...
 enum TraceMarker : std::uint32_t {
   kTraceBuildChains =
-      1001,             // hash_chain.build, near_three.build: a segment; the value is its number in the batch
-  kTraceLookUp = 1002,  // hash_step.look_up: a segment; the position of its first byte in the block
+      1001,  // hash_chain.build, near_three.build: a segment; the value is its number in the batch
   kTraceFindTile =
       1003,  // find_tiles and near_three.walk: a tile; its position in the segment, or in the run of segments
   kTraceExtendTile = 1004,  // find_tiles: the true lengths of a tile that has capped matches; as above

@@ -18,7 +18,7 @@ namespace hemstitch::cuda {
 
 // By all lanes of a warp. `value` is what a lane enters, of which the table keeps 16 bits: lane 0's, and as many more as
 // the lane's number. In two halves, so that others' work may stand between them: what the first asks for the second looks
-// at. The second returns 16 bits; 0 in lanes that do not enter; without kSeesItsRow what stood there before the row.
+// at. The second returns 16 bits; 0 in lanes that do not enter.
 class RowEntry {
  public:
   __device__ __forceinline__ RowEntry(std::uint16_t* sh_heads, std::uint32_t slot, bool enters,
@@ -31,7 +31,6 @@ class RowEntry {
     behind_ = enters ? sh_heads[slot] : value;
   }
 
-  template <bool kSeesItsRow>
   __device__ __forceinline__ std::uint32_t finish(std::uint32_t lane) {
     const std::uint32_t winner_above = (behind_ - value_) & 0xFFFF;  // as lanes, modulo 65536
     const unsigned lost = __ballot_sync(~0u, winner_above != 0);
@@ -41,7 +40,7 @@ class RowEntry {
       const unsigned peers = __match_any_sync(~0u, shares ? slot_ : ~0u);
       if (shares) {
         const unsigned below = peers & ((1u << lane) - 1);
-        if (kSeesItsRow && below != 0)
+        if (below != 0)
           before_ =
               (value_ - lane + 31 - static_cast<std::uint32_t>(__clz(static_cast<int>(below)))) & 0xFFFF;
         if (peers >> lane == 1) sh_heads_[slot_] = static_cast<std::uint16_t>(value_);

@@ -129,7 +129,7 @@ void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& 
   const std::uint32_t ring_links_bytes =
       tiles::shared_bytes<kDeepNearBytes>(ring_positions<kDeepNearBytes>(batch, parameters.window_bytes),
                                           true) +
-      sizeof(tiles::TileState<kHashChainMostStitchReach>);
+      sizeof(tiles::TileState);
   const bool ring_links =
       ring_links_bytes <= most_shared_bytes() &&
       (parameters.window_bytes <= kRingLinksWindowBytes || parameters.depth >= kRingLinksDepth);

@@ -13,7 +13,7 @@
 //      The nearest candidate that reaches the cap ends the walk; otherwise the longest wins, then the nearest.
 //   3. Every capped length becomes its true length, to the end of the data.
 //   4. The stitch (may be switched off): matches are carried back, over up to `stitch_reach` positions,
-//      then forward. Steps 3 and 4 are match/stitch/stitch.hpp, which hash_step shares.
+//      then forward. Steps 3 and 4 are match/stitch/stitch.hpp.
 //
 // How the twin does it. `head[h]` is the newest position with hash h, and `previous[p]` the position before p
 // with p's hash. One loop over the data walks the chain from head[hash(p)], then puts p in front of it.

@@ -73,7 +73,7 @@ void check_hash_chain_parameters(const HashChainParameters& parameters) {
   check_parameter("hash_chain", "depth", parameters.depth, 1, std::numeric_limits<std::uint32_t>::max());
   check_parameter("hash_chain", "cap_bytes", parameters.cap_bytes, kHashedBytes, kMaxRecordLength);
   check_parameter("hash_chain", "window_bytes", parameters.window_bytes, 1, kMaxRecordOffset);
-  check_parameter("hash_chain", "stitch_reach", parameters.stitch_reach, 1, kHashChainMostStitchReach);
+  check_parameter("hash_chain", "stitch_reach", parameters.stitch_reach, 1, kMostStitchReach);
   check_parameter("hash_chain", "hash_bytes", parameters.hash_bytes, kHashedBytes, kMostHashedBytes);
   if (parameters.few_values_hash_bytes != 0)
     check_parameter("hash_chain", "few_values_hash_bytes", parameters.few_values_hash_bytes, kHashedBytes + 1,

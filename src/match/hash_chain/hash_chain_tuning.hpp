@@ -35,9 +35,8 @@ inline constexpr std::uint32_t kHashChainCapBytes = 64;
 inline constexpr std::uint32_t kHashChainStitchReach = 8;
 
 // The same at depth 64, where twice as far costs nothing that shows, but a thirtieth of the speed at depths 1 and 4; no
-// blocks of the regression test came out larger. A device keeps the most of each tile for the next one.
+// blocks of the regression test came out larger.
 inline constexpr std::uint32_t kHashChainDeepStitchReach = 16;
-inline constexpr std::uint32_t kHashChainMostStitchReach = 16;
 
 // The hash width of blocks that have few values (hash_width.hpp), in blocks longer than 64 KB; shorter ones take a byte less. E.coli
 // (4.64 MB), blocks of 256 KB, widths 4 to 8, by bench/lz4_block_sizes.cpp with one number changed:
@@ -51,7 +50,7 @@ inline constexpr std::uint32_t kHashChainDeepFewValuesBytes = 6;
 
 // Levels 1 and 2, depth 1: a table a bit smaller, since two thirds of what a warp that compresses a block needs of a
 // multiprocessor is its table; comparisons of four words; and the reach that four shuffles give. Ratios of seven files at
-// 4 KB and 64 KB against hash_step, which looks up 32 positions before it enters them: equal within 0.3 %, but for nci and
+// 4 KB and 64 KB against a table that is looked up for 32 positions before they enter it: equal within 0.3 %, but for nci and
 // xml at 4 KB, which are 1.5 % and 1 % better.
 constexpr unsigned hash_chain_fast_bits(std::size_t block_bytes) {
   return block_bytes <= kPageBytes ? 11 : 13;

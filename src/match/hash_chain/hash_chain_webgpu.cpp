@@ -8,7 +8,6 @@
 
 namespace hemstitch::webgpu {
 
-static_assert(kHashChainMostStitchReach <= kMostStitchReach);
 static_assert(kSampledStretches == 16 && kStretchPositions == 256 && kSampleSlotBits == 11 &&
                   kLeastSampledBlockBytes == 8192 && kLeastUsedSlots == 16 && kMostUsedSlots == 480 &&
                   kMostUsedTimesPairs == 20971520 && kShortChainsBlockBytes == 65536,

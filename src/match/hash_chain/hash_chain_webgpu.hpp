@@ -8,7 +8,6 @@
 
 namespace hemstitch::webgpu {
 
-// The buffers of hash_chain and hash_step.
 struct HashFinderBuffers {
   BufferId heads;    // link_heads_bytes() of the blocks, or of the pieces
   BufferId records;  // 4 bytes for each byte of the data

@@ -1,11 +1,8 @@
-// The chains of equal hashes that hash_chain, hash_step and near_three walk, built through WebGPU.
+// The chains of equal hashes that hash_chain and near_three walk, built through WebGPU.
 //
 // links[p] is the distance from p to the nearest earlier position of the block or its history with the same
 // hash (match/common/hash_word.hpp), or 0 if there is none within `most_distance`. Positions with fewer bytes
-// left than a hash covers have no hash: their link is 0, and nothing links to them. hash_chain
-// (hash_chain.hpp, step 1) and near_three use the links as they are. When hash_step looks up a group, its
-// table holds the newest earlier position outside the group, which is the first one along the links that lies
-// outside. So all finders share this build.
+// left than a hash covers have no hash: their link is 0, and nothing links to them.
 //
 // A workgroup builds the links of a block or, if long blocks should occupy many workgroups, of a piece of
 // one. Then it also goes through the part of the block within the distance before the piece. The links are

@@ -132,14 +132,14 @@ __global__ void __launch_bounds__(32)
       if ((in_lead || group >= lead) && group + kBuildGroup <= run.positions &&
           run.inside(group + 4, 2 * kBuildGroup)) {
         words.load_inside(run, group + kBuildGroup, lane);
-        enter_group<true, true>(sh_heads, run, group, run.positions, lane, slots, distances);
+        enter_group<true>(sh_heads, run, group, run.positions, lane, slots, distances);
         std::uint16_t* links_here = in_lead ? lead_links : segment_links;
 #pragma unroll
         for (unsigned i = 0; i < kBuildSteps; ++i)
           links_here[group + i * 32 + lane] = static_cast<std::uint16_t>(distances[i]);
       } else {
         words.load(run, group + kBuildGroup, lane);
-        enter_group<false, true>(sh_heads, run, group, run.positions, lane, slots, distances);
+        enter_group<false>(sh_heads, run, group, run.positions, lane, slots, distances);
 #pragma unroll
         for (unsigned i = 0; i < kBuildSteps; ++i) {
           const std::uint32_t x = group + i * 32 + lane;

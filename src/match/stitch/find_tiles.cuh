@@ -1,9 +1,8 @@
 // The device's finder: walks candidates, extends capped matches and stitches, in one pass over the data.
 //
-// hash_chain and hash_step differ only in where candidates come from. A first kernel of each (build_chains.cuh,
-// hash_step.cu) leaves one 16-bit distance a position, the *link*: to the previous position with the same hash, or to
-// the table's entry. This kernel does everything after that. CPU twins: walk_chains (hash_chain_reference.cpp),
-// look_up_in_groups (hash_step_reference.cpp), and all of match/stitch/stitch_reference.cpp.
+// A first kernel (build_chains.cuh) leaves one 16-bit distance a position, the *link*: to the previous position with the
+// same hash. This kernel does everything after that. CPU twins: walk_chains (hash_chain_reference.cpp) and all of
+// match/stitch/stitch_reference.cpp.
 //
 // Mapping. One thread block (512 threads) owns a segment of 64 KB of one block of the batch, and takes it in tiles of
 // 1024 positions from left to right: a warp has 64 of them in a row, a thread two, 32 apart. A ring in shared memory holds
@@ -54,9 +53,6 @@
 #include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/warp.cuh"
 #include "match/common/hash_word.hpp"
-#include "match/hash_chain/hash_chain_tuning.hpp"
-#include "match/hash_step/hash_step.hpp"
-#include "match/hash_step/hash_step_tuning.hpp"
 #include "match/stitch/find_tiles_tuning.hpp"
 #include "match/stitch/links.cuh"
 #include "match/stitch/stitch.hpp"
@@ -67,7 +63,6 @@ namespace hemstitch::cuda {
 enum class Candidates {
   kNearest,  // its link alone
   kChain,    // its link, the link's link, and so on to `depth`
-  kStep,     // its link, and the near offsets of hash_step
 };
 
 struct TileFinding {
@@ -83,7 +78,7 @@ struct TileFinding {
   std::uint32_t cap_bytes;
   std::uint32_t capped_rank;  // the least rank of that length (tiles::Rank)
   std::uint32_t window_bytes;
-  std::uint32_t stitch_reach;  // at most that of the candidates' tiles
+  std::uint32_t stitch_reach;  // at most kMostStitchReach
   bool stitch;
 };
 
@@ -98,15 +93,10 @@ namespace tiles {
 template <std::uint32_t kNear>
 inline constexpr std::uint32_t kBeyondBytes = round_up(kNear + 8 + 16, 64);
 
-// Positions that the stitch carries a match back, at most.
-__host__ __device__ constexpr std::uint32_t stitch_reach(Candidates candidates) {
-  return candidates == Candidates::kStep ? kHashStepStitchReach : kHashChainMostStitchReach;
-}
-static_assert(kHashStepStitchReach <= 16 && kHashChainMostStitchReach <= 16, "the ring has room for no more");
-
 inline constexpr std::uint32_t kPerThread = kTilePositions / kTileThreads;
 inline constexpr std::uint32_t kWarps = kTileThreads / 32;
 inline constexpr std::uint32_t kRows = kTilePositions / 32;
+static_assert(kMostStitchReach <= 16, "the ring has room for no more");
 static_assert(kRows <= 32, "one warp looks at all rows at once");
 static_assert(2 * kWarps <= 32, "a warp remembers two facts, and one warp looks at all");
 static_assert(kTilePositions + kMaxRecordLength < 1u << 17 && kTilePositions < 1u << 11,
@@ -143,11 +133,9 @@ struct alignas(16) Known {
   std::uint32_t ends_there;  // 0 where nobody looked further
 };
 
-// For a stitch that reaches kReach positions.
-template <std::uint32_t kReach>
 struct TileState {
   // Of the last positions of the tile before, then the tile's: extended, and what was carried back to them so far.
-  Rank found[kReach + kTilePositions];
+  Rank found[kMostStitchReach + kTilePositions];
   union {
     std::uint32_t run_end[kTilePositions];          // while extending: at each run's last position
     std::uint16_t stitched_offset[kTilePositions];  // while stitching: low halves of ranks
@@ -281,10 +269,8 @@ constexpr int thread_blocks(bool ring_links, bool exact_links) {
 template <Candidates kCandidates, bool kRingLinks, bool kExactLinks, std::uint32_t kNear>
 class SegmentFinder {
  public:
-  static constexpr std::uint32_t kReach = stitch_reach(kCandidates);
-
   __device__ SegmentFinder(const TileFinding& finding, const DeviceBlock& block, std::uint32_t block_index,
-                           std::uint32_t segment_begin, uint4* sh_memory, TileState<kReach>& sh)
+                           std::uint32_t segment_begin, uint4* sh_memory, TileState& sh)
       : finding_(finding),
         sh_(sh),
         ring_positions_(finding.ring_positions),
@@ -292,7 +278,7 @@ class SegmentFinder {
         sh_links_(reinterpret_cast<std::uint16_t*>(sh_ring_ + (ring_positions_ + kBeyondBytes<kNear>) / 4)),
         readable_(min(block.block_bytes - segment_begin, kSegmentPositions + 2 * kMaxRecordLength)),
         segment_positions_(min(readable_, kSegmentPositions)),
-        walked_positions_(min(readable_, kSegmentPositions + kReach)),
+        walked_positions_(min(readable_, kSegmentPositions + kMostStitchReach)),
         records_(finding.d_records + block.position + segment_begin),
         before_(static_cast<std::uint32_t>(
             min(std::uint64_t{block.history_bytes} + segment_begin, std::uint64_t{2 * kMaxRecordOffset}))),
@@ -315,7 +301,8 @@ class SegmentFinder {
 
   __device__ void find() {
     begin();
-    for (std::uint32_t tile = 0; tile < segment_positions_ + kReach; tile += kTilePositions, parity_ ^= 1) {
+    for (std::uint32_t tile = 0; tile < segment_positions_ + kMostStitchReach;
+         tile += kTilePositions, parity_ ^= 1) {
       if (thread_ == 0) trace_mark(kTraceFindTile, tile);
       const Ahead ahead = load_ahead(tile);
       const bool any_capped = walk(tile);
@@ -373,7 +360,7 @@ class SegmentFinder {
     }
     if (thread_ == 0) sh_.carry_end[0] = sh_.carry_end[1] = 0;
     if (thread_ < 32) sh_.known[thread_].offset = 0;
-    if (thread_ < kReach) sh_.found[thread_] = 0;
+    if (thread_ < kMostStitchReach) sh_.found[thread_] = 0;
     __syncthreads();
   }
 
@@ -420,15 +407,13 @@ class SegmentFinder {
       // The others may have the links of the block that goes on from this one.
       if (left >= hash_width_) {
         const RingWord own(sh_ring_, slot);
-        if constexpr (kCandidates == Candidates::kStep)
-          rank = best_of_step(position, slot, own, links_[row], limit);
-        else if constexpr (kCandidates == Candidates::kNearest)
+        if constexpr (kCandidates == Candidates::kNearest)
           rank = nearest(position, slot, own, links_[row], limit);
         else
           rank = best_of_chain(position, slot, own, links_[row], limit, first_link);
       }
       ranks_[row] = rank;
-      sh_.found[kReach + index] = rank;
+      sh_.found[kMostStitchReach + index] = rank;
       any_capped |= rank >= finding_.capped_rank;
     }
     return any_capped;
@@ -437,21 +422,6 @@ class SegmentFinder {
   __device__ std::uint32_t agreeing(const RingWord& own, const RingWord& candidate, std::uint32_t position,
                                     std::uint32_t offset, std::uint32_t limit) const {
     return agreeing_bytes<kNear>(sh_ring_, own, candidate, base_ + first_x() + position, offset, limit);
-  }
-
-  __device__ Rank best_of_step(std::uint32_t position, std::uint32_t slot, const RingWord& own,
-                               std::uint32_t link, std::uint32_t limit) const {
-    Rank rank = 0;
-    const std::uint32_t reach = min(before_ + position, kMaxRecordOffset);
-#pragma unroll 1
-    for (std::uint32_t i = 0; i < 4; ++i) {
-      const std::uint32_t offset = i < 3 ? 1u << i : link;
-      if (offset == 0 || offset > reach) continue;
-      const RingWord candidate(sh_ring_, slot_before(slot, offset, ring_positions_));
-      if (candidate.word != own.word) continue;
-      rank = max(rank, rank_of(offset, agreeing(own, candidate, position, offset, limit)));
-    }
-    return rank;
   }
 
   __device__ Rank nearest(std::uint32_t position, std::uint32_t slot, const RingWord& own,
@@ -536,7 +506,7 @@ class SegmentFinder {
       const Rank rank = ranks_[row];
       bool last = rank >= finding_.capped_rank;
       if (last && index + 1 < kTilePositions) {
-        const Rank next = sh_.found[kReach + index + 1];  // 0 behind the last position
+        const Rank next = sh_.found[kMostStitchReach + index + 1];  // 0 behind the last position
         last = next < finding_.capped_rank || ((next ^ rank) & 0xFFFFu) != 0;
       }
       lasts[row] = __ballot_sync(~0u, last);
@@ -617,7 +587,7 @@ class SegmentFinder {
       }
       ranks_[row] =
           rank_of(rank_offset(ranks_[row]), min(sh_.run_end[last_index] - (tile + index), kMaxRecordLength));
-      sh_.found[kReach + index] = ranks_[row];
+      sh_.found[kMostStitchReach + index] = ranks_[row];
     }
   }
 
@@ -639,7 +609,7 @@ class SegmentFinder {
       agreed =
           min(agreed, min(before_ + tile + index - offset, finding_.stitch_reach));  // none before the data
       Rank carried = rank;
-      for (std::uint32_t found = kReach + index, last = found - agreed; found != last;) {
+      for (std::uint32_t found = kMostStitchReach + index, last = found - agreed; found != last;) {
         if (carried < 0xFFFF0000u) carried += 1u << 16;
         atomicMax(&sh_.found[--found], carried);
       }
@@ -653,7 +623,7 @@ class SegmentFinder {
     std::uint32_t keys[kPerThread];
 #pragma unroll
     for (std::uint32_t row = 0; row < kPerThread; ++row) {
-      const std::uint32_t index = index_in_row(row), output = tile + index - kReach;
+      const std::uint32_t index = index_in_row(row), output = tile + index - kMostStitchReach;
       stitched[row] = sh_.found[index];  // 0 for those, and behind the last position
       if (finding_.stitch) {
         if (output >= segment_positions_) stitched[row] = 0;
@@ -669,10 +639,10 @@ class SegmentFinder {
                     sh_.carry_end[parity_] << 11);
 #pragma unroll
     for (std::uint32_t row = 0; row < kPerThread; ++row) {
-      const std::uint32_t index = index_in_row(row), output = tile + index - kReach;
+      const std::uint32_t index = index_in_row(row), output = tile + index - kMostStitchReach;
       if (finding_.stitch) stitched[row] = winner(index, output, max(keys[row], earlier));
-      if (index >= kTilePositions - kReach)
-        sh_.found[index - (kTilePositions - kReach)] = sh_.found[kReach + index];
+      if (index >= kTilePositions - kMostStitchReach)
+        sh_.found[index - (kTilePositions - kMostStitchReach)] = sh_.found[kMostStitchReach + index];
       if (output < segment_positions_) records_[output] = rank_record(stitched[row]);
     }
   }
@@ -707,7 +677,7 @@ class SegmentFinder {
   }
 
   const TileFinding& finding_;
-  TileState<kReach>& sh_;
+  TileState& sh_;
   const std::uint32_t thread_ = threadIdx.x, lane_ = thread_ % 32, warp_ = thread_ / 32;
   const std::uint32_t ring_positions_;
   std::uint32_t* const sh_ring_;
@@ -734,13 +704,14 @@ template <Candidates kCandidates, bool kRingLinks = false, bool kExactLinks = fa
 __global__ void __launch_bounds__(kTileThreads, thread_blocks(kRingLinks, kExactLinks))
     find_tiles(const TileFinding finding) {
   extern __shared__ uint4 sh_memory[];
-  using Finder = SegmentFinder<kCandidates, kRingLinks, kExactLinks, kNear>;
-  __shared__ TileState<Finder::kReach> sh;
+  __shared__ TileState sh;
   const std::uint32_t block_index = blockIdx.x / finding.segments_per_block;
   const std::uint32_t segment_begin = blockIdx.x % finding.segments_per_block * kSegmentPositions;
   const DeviceBlock block = finding.batch.d_blocks[block_index];
   if (segment_begin >= block.block_bytes) return;
-  Finder(finding, block, block_index, segment_begin, sh_memory, sh).find();
+  SegmentFinder<kCandidates, kRingLinks, kExactLinks, kNear>(finding, block, block_index, segment_begin,
+                                                             sh_memory, sh)
+      .find();
 }
 
 // What a segment carries out reaches into the next: the record of its last position, less one a position, wherever it is

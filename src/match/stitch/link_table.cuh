@@ -1,4 +1,4 @@
-// What the first kernels of hash_chain, near_three and hash_step share: one warp, a table of 16-bit heads in shared memory,
+// What the first kernels of hash_chain and near_three share: one warp, a table of 16-bit heads in shared memory,
 // and the words that it hashes. kKeyBytes is how many bytes a hash covers: 3, 4 or kVaryingBytes, which stands for any number from 5 to
 // kMostHashedBytes, as the run says.
 #pragma once
@@ -113,8 +113,8 @@ __device__ void take_slots(const LaneWords<kBuildSteps, kKeyBytes>& words, unsig
 }
 
 // Enters the positions [group, group + kBuildGroup) before `end` in their slots and gives the distance of each to the one before with
-// its hash, 0 for none; to the one before its step of 32 if not kSeesItsStep. kInside says that all of them have hashes.
-template <bool kInside, bool kSeesItsStep, std::size_t kKeyBytes>
+// its hash, 0 for none. kInside says that all of them have hashes.
+template <bool kInside, std::size_t kKeyBytes>
 __device__ void enter_group(std::uint16_t* sh_heads, const HashedRun<kKeyBytes>& run, std::uint32_t group,
                             std::uint32_t end, std::uint32_t lane, const std::uint32_t (&slots)[kBuildSteps],
                             std::uint32_t (&distances)[kBuildSteps]) {
@@ -122,12 +122,9 @@ __device__ void enter_group(std::uint16_t* sh_heads, const HashedRun<kKeyBytes>&
   for (unsigned i = 0; i < kBuildSteps; ++i) {
     const std::uint32_t x = group + i * 32 + lane;
     const bool hashed = kInside || (x < end && run.hashed(x));
-    const std::uint32_t head = RowEntry(sh_heads, slots[i], hashed, x + 1).finish<kSeesItsStep>(lane);
+    const std::uint32_t head = RowEntry(sh_heads, slots[i], hashed, x + 1).finish(lane);
     distances[i] = hashed ? (x + 1 - head) & 0xFFFF : 0;
     if (distances[i] > x) distances[i] = 0;  // before the first position
-    if constexpr (!kSeesItsStep) {
-      if (distances[i] <= lane) distances[i] = 0;
-    }
   }
 }
 

@@ -1,7 +1,6 @@
-// The second half of hash_chain and hash_step: from the best *capped* match of every position to its final
-// record.
+// The second half of hash_chain: from the best *capped* match of every position to its final record.
 //
-// Both finders first choose one candidate for each position by itself, comparing no more than `cap` bytes.
+// The finder first chooses one candidate for each position by itself, comparing no more than `cap` bytes.
 // Three passes then turn these choices into records:
 //
 //   extend    A match that reached the cap gets its true length, up to the end of the data. In a long repeat,
@@ -12,7 +11,7 @@
 //   backward  Position p also tries the offsets found at p+1, p+2, .. p+reach. If data[p, p+k) agrees with
 //             the bytes `offset(p+k)` before it, then p has a match of k + length(p+k) bytes at that
 //             offset. No bytes of the match itself are compared again: its length is known. The reach is part
-//             of a finder's definition (HashChainParameters::stitch_reach, kHashStepStitchReach).
+//             of the finder's definition (HashChainParameters::stitch_reach).
 //   forward   From left to right, len(p) = max(len(p), len(p-1) - 1) with the predecessor's offset: the tail of
 //             a match is a match. On equal lengths the position keeps its own.
 //
@@ -34,10 +33,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "match/common/finder.hpp"
 
 namespace hemstitch {
+
+// The largest reach. A CUDA device keeps so many positions of a tile for the next one; the WebGPU shader compares four words.
+inline constexpr std::uint32_t kMostStitchReach = 16;
 
 // Replaces each length that reached `cap_bytes` by the match's true length.
 void extend_capped_matches(const FinderInput& input, std::size_t cap_bytes, MatchRecords& records);

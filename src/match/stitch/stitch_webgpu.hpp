@@ -13,10 +13,8 @@ struct StitchBuffers {
   BufferId marks;    // 4 bytes for each tile
 };
 
-// The largest reach of the shader's backward pass: four words.
-inline constexpr std::uint32_t kMostStitchReach = 16;
-
-// Extends capped matches and, unless `reach` is 0, stitches. The final records are in `other`; `records` is overwritten.
+// Extends capped matches and, unless `reach` is 0, stitches; `reach` is at most kMostStitchReach. The final
+// records are in `other`; `records` is overwritten.
 void record_stitch(Recording& recording, const BlockBatch& batch, const StitchBuffers& buffers,
                    std::uint32_t cap_bytes, std::uint32_t reach);
 

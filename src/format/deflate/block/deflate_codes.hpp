@@ -30,7 +30,6 @@ namespace hemstitch {
 
 // What codes are sorted by. A chunk has at most 65536 literals, so both fit 32 bits.
 inline constexpr std::uint32_t kDeflateSymbolBits = 9;
-inline constexpr std::uint32_t kDeflateMostFrequency = (1u << (32 - kDeflateSymbolBits)) - 1;
 static_assert(kDeflateFixedLitlenCount <= 1u << kDeflateSymbolBits);
 
 HEMSTITCH_HOST_DEVICE constexpr std::uint32_t deflate_sort_key(std::uint32_t frequency,

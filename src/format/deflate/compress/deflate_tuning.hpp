@@ -19,7 +19,7 @@ inline constexpr std::size_t kDeflateChunkBytes = 65536;
 inline constexpr std::size_t kDeflateSplitUnitBytes = 8192;
 
 inline constexpr unsigned kDeflateChainHashBits = 14;
-inline constexpr std::uint32_t kDeflateStitchReach = kHashChainMostStitchReach;
+inline constexpr std::uint32_t kDeflateStitchReach = kHashChainDeepStitchReach;
 inline constexpr std::uint32_t kDeflateCapBytes = kHashChainCapBytes;
 inline constexpr std::uint32_t kDeflateDeepCapBytes = kDeflateMaxMatchBytes;
 

@@ -17,9 +17,8 @@
 
 namespace hemstitch {
 
-// The bits of step 1, and those that the lengths of the code of code lengths take at most.
-inline constexpr unsigned kDeflateStartBits = 13, kDeflatePrecodeLengthsAt = 17,
-                          kDeflatePrecodeLengthBits = 57;
+// The bits of step 1, and where the lengths of the code of code lengths begin.
+inline constexpr unsigned kDeflateStartBits = 13, kDeflatePrecodeLengthsAt = 17;
 
 // Step 1, of the next bits, the first one lowest.
 HEMSTITCH_HOST_DEVICE constexpr bool may_begin_dynamic_block(std::uint32_t bits) {

@@ -133,7 +133,7 @@ class PagePass : RowWriter<SharedText<kPageBytes>> {
   }
   // Looks the row up, and asks for the candidates' bytes.
   __device__ __forceinline__ Probe look_up(Entered entered) const {
-    const std::uint32_t newest = entered.even.template finish<true>(lane_);
+    const std::uint32_t newest = entered.even.finish(lane_);
     return {{text_.candidate(2 * newest), text_.candidate(2 * entered.odd_newest)}};
   }
   // In the first row the first position, and all odd ones, have no candidate: their own bytes, inverted, are none.

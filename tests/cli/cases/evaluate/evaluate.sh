@@ -25,7 +25,7 @@ import json, sys
 (row,) = json.load(sys.stdin)["rows"]
 print(row["format"], 0 < row["cost"] < 1, "cost_all_lengths" in row, sorted(key for key in row if key.startswith("optimum")))'
 done
-hemstitch evaluate --format lz4 --finder hash_chain --finder hash_step data | awk 'NR == 2 { print $5, $6, $7, $8 }'
+hemstitch evaluate --format lz4 --finder hash_chain --finder window_index data | awk 'NR == 2 { print $5, $6, $7, $8 }'
 status_of hemstitch evaluate --format zip data
 : >empty
 for arguments in '' empty missing '--finder stitch data' '--finder coop_stitch:stride=9999 data' '--all --finder lazy_scan data' \
