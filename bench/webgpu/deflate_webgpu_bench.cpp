@@ -62,16 +62,14 @@ void write_words(Device& device, const BufferSet& buffers, BufferId buffer, cons
 std::vector<Bytes> compress(Device& device, const Bytes& data, const Setting& setting) {
   const DeflateLevel level = deflate_level(setting.level);
   const auto room = static_cast<std::uint32_t>(deflate_data_room(kBlockBytes));
-  DeflateTable table;
+  DeflateCompressTable table;
   std::uint64_t output_bytes = 0;
   for (std::size_t at = 0; at < data.size(); at += kBlockBytes) {
     table.add(static_cast<std::uint32_t>(at), 0,
               static_cast<std::uint32_t>(std::min<std::size_t>(kBlockBytes, data.size() - at)), room);
     output_bytes += divided_up(room, 4) * 4;
   }
-  DeflateCapacity capacity = capacity_of(table, output_bytes, level);
-  capacity.data_bytes = divided_up(data.size(), 4) * 4;
-  const DeflateCompressPlan plan = plan_deflate_compress(capacity);
+  const DeflateCompressPlan plan = plan_deflate_compress(table, output_bytes, level);
   const BufferSet buffers = device.make_buffers(plan.buffers);
   device.write(buffers[plan.blocks.data.index], data);
   write_words(device, buffers, plan.blocks.rows, table.blocks.rows);
@@ -121,7 +119,7 @@ void restore(Device& device, const std::vector<Bytes>& streams, const Bytes& dat
   }
   packed.resize(divided_up(packed.size(), 4) * 4);
   const std::size_t stream_bytes = packed.size();
-  const DeflateRestorePlan plan = plan_deflate_restore(capacity_of(table));
+  const DeflateRestorePlan plan = plan_deflate_restore(table);
   const BufferSet buffers = device.make_buffers(plan.buffers);
   device.write(buffers[plan.data.index], packed);
   write_words(device, buffers, plan.rows, table.rows);

@@ -86,8 +86,7 @@ void bench_batch(Device& device, const Bytes& data, std::size_t block_bytes, con
     table.add(static_cast<std::uint32_t>(at), 0, bytes, bytes - 1, 4);
   }
   const auto block_count = static_cast<std::uint32_t>(table.rows.size());
-  const Lz4CompressPlan plan = plan_lz4_compress(
-      capacity_of_blocks(block_count, static_cast<std::uint32_t>(block_bytes), 0, hash_bits(level)));
+  const Lz4CompressPlan plan = plan_lz4_compress(table, divided_up(data.size(), 4) * 4, level);
   std::vector<std::uint32_t> sizes(block_count), begins(block_count + 1);
   Bytes output;
   {
@@ -123,7 +122,7 @@ void bench_batch(Device& device, const Bytes& data, std::size_t block_bytes, con
               double(data.size()) / seconds * 1e-9, "kernel", clock);
   }
 
-  RestoreTable restore_table;
+  Lz4RestoreTable restore_table;
   std::vector<std::uint32_t> restored;  // indices of the blocks that were not stored
   std::uint64_t raw_bytes = 0;
   for (std::uint32_t i = 0; i < block_count; ++i)
@@ -132,7 +131,7 @@ void bench_batch(Device& device, const Bytes& data, std::size_t block_bytes, con
       restored.push_back(i);
       raw_bytes += table.rows[i].block_bytes;
     }
-  const Lz4RestorePlan restore_plan = plan_lz4_restore(capacity_of(restore_table));
+  const Lz4RestorePlan restore_plan = plan_lz4_restore(restore_table);
   const BufferSet buffers = device.make_buffers(restore_plan.buffers);
   Bytes packed(restore_table.data_bytes);
   for (std::size_t k = 0; k < restored.size(); ++k)

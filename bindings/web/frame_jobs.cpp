@@ -87,7 +87,7 @@ bool FrameCompression::next_job(bool at_end) {
   sizes_.assign(blocks_.size(), 0);
   begins_.assign(blocks_.size() + 1, 0);
   encoded_.assign(output_bytes, std::byte{});
-  plan_job(blocks_, data_bytes, output_bytes);
+  plan_job(blocks_, output_bytes);
   return true;
 }
 

@@ -59,9 +59,8 @@ class FrameCompression {
   explicit FrameCompression(const CompressOptions& options);
   // A batch takes about `batch_bytes` of content, at least a block; each block counts as so many positions.
   void begin(std::uint64_t batch_bytes, std::uint64_t positions_a_block, const Limits& limits);
-  // Makes the job for these blocks with make_job(). Their data ends at `data_bytes`, and their output takes
-  // at most `output_bytes`.
-  virtual void plan_job(std::span<const Block> blocks, std::size_t data_bytes, std::size_t output_bytes) = 0;
+  // Makes the job for these blocks with make_job(). Their output takes at most `output_bytes`.
+  virtual void plan_job(std::span<const Block> blocks, std::size_t output_bytes) = 0;
   // `tables` must stay unchanged until the job is done.
   void make_job(const webgpu::BufferPlan& buffers, const Parts& parts, const std::vector<Transfer>& tables,
                 const webgpu::Recording& recording);

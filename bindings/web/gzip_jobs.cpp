@@ -3,6 +3,7 @@
 #include "format/deflate/deflate_formats.hpp"
 #include "format/deflate/deflate_levels.hpp"
 #include "format/deflate/restore/deflate_restore.hpp"
+#include "format/restore_status_webgpu.hpp"
 
 namespace hemstitch::web {
 
@@ -13,13 +14,12 @@ GzipCompression::GzipCompression(const CompressOptions& given, std::uint64_t bat
         limits);
 }
 
-void GzipCompression::plan_job(std::span<const Block> blocks, std::size_t, std::size_t output_bytes) {
+void GzipCompression::plan_job(std::span<const Block> blocks, std::size_t output_bytes) {
   table_ = {};
   for (const Block& block : blocks)
     table_.add(block.begin, block.history_bytes, block.bytes, block.room_bytes);
   const DeflateLevel level = deflate_level(options().level);
-  const webgpu::DeflateCompressPlan plan =
-      webgpu::plan_deflate_compress(webgpu::capacity_of(table_, output_bytes, level));
+  const webgpu::DeflateCompressPlan plan = webgpu::plan_deflate_compress(table_, output_bytes, level);
   make_job(plan.buffers, {plan.blocks.data, plan.sizes, plan.begins, plan.output},
            {{plan.blocks.rows, table_.blocks.rows},
             {plan.blocks.tiles, table_.blocks.tiles},
@@ -43,7 +43,7 @@ void GzipRestoring::add_block(std::uint32_t history_bytes, std::uint32_t data_by
 std::size_t GzipRestoring::output_bytes() const { return static_cast<std::size_t>(table_.output_bytes); }
 
 void GzipRestoring::plan_job() {
-  const webgpu::DeflateRestorePlan plan = webgpu::plan_deflate_restore(webgpu::capacity_of(table_));
+  const webgpu::DeflateRestorePlan plan = webgpu::plan_deflate_restore(table_);
   states_.assign(table_.rows.size(), {});
   set_job(job_text(plan.buffers, {{plan.data, data()}, {plan.rows, table_.rows}},
                    webgpu::record_deflate_restore(plan, table_),
@@ -52,8 +52,8 @@ void GzipRestoring::plan_job() {
 
 FrameRestoring::Result GzipRestoring::result(std::size_t number) {
   const webgpu::DeflateRestoreRow& row = table_.rows[number];
-  Result found{webgpu::restore_status(states_[number]), states_[number].restored_bytes, row.output_begin,
-               row.room_bytes};
+  Result found{webgpu::restore_status(states_[number].status), states_[number].restored_bytes,
+               row.output_begin, row.room_bytes};
   if (found.status != Status::kDeviceFault) return found;
   // A stream with thousands of tiny blocks, for which the device stops early; the processor restores it.
   const DeflateRestored again = DeflateDecoder({}).restore_whole(

@@ -21,9 +21,9 @@ class GzipCompression : public FrameCompression {
   GzipCompression(const CompressOptions& options, std::uint64_t batch_bytes, const Limits& limits);
 
  private:
-  void plan_job(std::span<const Block> blocks, std::size_t data_bytes, std::size_t output_bytes) override;
+  void plan_job(std::span<const Block> blocks, std::size_t output_bytes) override;
 
-  webgpu::DeflateTable table_;
+  webgpu::DeflateCompressTable table_;
 };
 
 class GzipRestoring : public FrameRestoring {

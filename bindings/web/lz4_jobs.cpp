@@ -1,6 +1,7 @@
 #include "lz4_jobs.hpp"
 
 #include "format/lz4/lz4_levels.hpp"
+#include "format/restore_status_webgpu.hpp"
 
 namespace hemstitch::web {
 
@@ -9,21 +10,13 @@ Lz4Compression::Lz4Compression(const CompressOptions& given, std::uint64_t batch
   begin(batch_bytes, options().block_bytes, limits);
 }
 
-void Lz4Compression::plan_job(std::span<const Block> blocks, std::size_t data_bytes,
-                              std::size_t output_bytes) {
+void Lz4Compression::plan_job(std::span<const Block> blocks, std::size_t output_bytes) {
   table_ = {};
   for (const Block& block : blocks)
     table_.add(block.begin, block.history_bytes, block.bytes, block.room_bytes,
                lz4_block_plan().min_match_length);
   const Lz4Level level = lz4_level(options().level, options().block_bytes);
-  webgpu::BatchCapacity capacity;
-  capacity.data_bytes = data_bytes;
-  capacity.output_bytes = output_bytes;
-  capacity.block_count = static_cast<std::uint32_t>(table_.rows.size());
-  capacity.tile_count = static_cast<std::uint32_t>(table_.tiles.size());
-  capacity.sequence_count = table_.sequence_count;
-  capacity.hash_bits = webgpu::hash_bits(level);
-  const webgpu::Lz4CompressPlan plan = webgpu::plan_lz4_compress(capacity);
+  const webgpu::Lz4CompressPlan plan = webgpu::plan_lz4_compress(table_, output_bytes, level);
   make_job(plan.buffers, {plan.batch.data, plan.sizes, plan.begins, plan.output},
            {{plan.batch.rows, table_.rows}, {plan.batch.tiles, table_.tiles}},
            webgpu::record_lz4_compress(plan, table_, level, output_bytes));
@@ -41,7 +34,7 @@ void Lz4Restoring::add_block(std::uint32_t history_bytes, std::uint32_t data_byt
 std::size_t Lz4Restoring::output_bytes() const { return static_cast<std::size_t>(table_.output_bytes); }
 
 void Lz4Restoring::plan_job() {
-  const webgpu::Lz4RestorePlan plan = webgpu::plan_lz4_restore(webgpu::capacity_of(table_));
+  const webgpu::Lz4RestorePlan plan = webgpu::plan_lz4_restore(table_);
   results_.assign(table_.rows.size(), {});
   set_job(job_text(plan.buffers, {{plan.data, data()}, {plan.rows, table_.rows}},
                    webgpu::record_lz4_restore(plan, table_),
@@ -49,9 +42,9 @@ void Lz4Restoring::plan_job() {
 }
 
 FrameRestoring::Result Lz4Restoring::result(std::size_t number) {
-  const webgpu::RestoreRow& row = table_.rows[number];
-  const webgpu::RestoreResult& found = results_[number];
-  return {webgpu::restore_status(found), found.restored_bytes, row.output_begin, row.room_bytes};
+  const webgpu::Lz4RestoreRow& row = table_.rows[number];
+  const webgpu::Lz4RestoreResult& found = results_[number];
+  return {webgpu::restore_status(found.status), found.restored_bytes, row.output_begin, row.room_bytes};
 }
 
 }  // namespace hemstitch::web

@@ -18,7 +18,7 @@ class Lz4Compression : public FrameCompression {
   Lz4Compression(const CompressOptions& options, std::uint64_t batch_bytes, const Limits& limits);
 
  private:
-  void plan_job(std::span<const Block> blocks, std::size_t data_bytes, std::size_t output_bytes) override;
+  void plan_job(std::span<const Block> blocks, std::size_t output_bytes) override;
 
   webgpu::BlockTable table_;
 };
@@ -34,8 +34,8 @@ class Lz4Restoring : public FrameRestoring {
   Result result(std::size_t number) override;
   void clear_blocks() override { table_ = {}; }
 
-  webgpu::RestoreTable table_;
-  std::vector<webgpu::RestoreResult> results_;
+  webgpu::Lz4RestoreTable table_;
+  std::vector<webgpu::Lz4RestoreResult> results_;
 };
 
 }  // namespace hemstitch::web

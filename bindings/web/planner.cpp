@@ -26,9 +26,9 @@ void webgpu::record_hash_pairs(Recording&, const BlockBatch&, const FinderBuffer
                                const HashPairsParameters&) {
   __builtin_trap();
 }
-bool webgpu::RestoreTable::has_few_blocks() const { return false; }
+bool webgpu::Lz4RestoreTable::has_few_blocks() const { return false; }
 std::uint64_t webgpu::few_windows_bytes(std::uint64_t) { return 0; }
-webgpu::Recording webgpu::record_lz4_restore_few(const Lz4RestorePlan&, const RestoreTable&) {
+webgpu::Recording webgpu::record_lz4_restore_few(const Lz4RestorePlan&, const Lz4RestoreTable&) {
   __builtin_trap();
 }
 

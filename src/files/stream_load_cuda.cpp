@@ -14,11 +14,12 @@
 #include <utility>
 #include <vector>
 
-#include "batch/deflate_stream_cuda.hpp"
 #include "core/bytes.hpp"
 #include "core/descriptor.hpp"
 #include "core/options.hpp"
 #include "files/read_contents.hpp"
+#include "format/formats_cuda.hpp"
+#include "format/stream_in_memory_cuda.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/event.hpp"
 
@@ -152,7 +153,7 @@ bool is_long_stream(const std::string& path, std::uint64_t file_bytes, const Fra
   const Descriptor descriptor = opened(path);
   std::vector<std::byte> head(static_cast<std::size_t>(std::min<std::uint64_t>(kHeadBytes, file_bytes)));
   return descriptor.number() >= 0 && read_at(descriptor.number(), 0, head) &&
-         cuda::deflate_stream_format(head);
+         cuda::device_format_of_stream(head) != nullptr;
 }
 
 std::optional<FrameMemory> load_stream_cuda(cuda::Device& device, const std::string& path,
@@ -165,14 +166,14 @@ std::optional<FrameMemory> load_stream_cuda(cuda::Device& device, const std::str
     if (descriptor.number() < 0 || !read_at(descriptor.number(), 0, head) ||
         !read_at(descriptor.number(), file_bytes - sizeof tail, tail))
       return std::nullopt;
-    const std::optional<Format> format = cuda::deflate_stream_format(head);
-    if (!format) return std::nullopt;
+    const cuda::DeviceFormat* const format = cuda::device_format_of_stream(head);
+    if (format == nullptr) return std::nullopt;
 
     const cuda::Stream stream;
     // gzip stores the size of the last member modulo 2^32, which is a good guess; content is seldom smaller
     // than the compressed bytes.
     std::uint64_t expected_bytes = 3 * file_bytes;
-    if (*format == Format::kGzip) {
+    if (format->id() == Format::kGzip) {
       expected_bytes = load_le32(tail);
       while (expected_bytes < file_bytes - file_bytes / 64) expected_bytes += std::uint64_t{1} << 32;
     }
@@ -181,7 +182,7 @@ std::optional<FrameMemory> load_stream_cuda(cuda::Device& device, const std::str
     expected_bytes = std::min(expected_bytes, file_bytes * kMostRatio);
     FrameMemory content(device, expected_bytes, stream.get());
     const DeviceBuffer<std::byte> file(file_bytes, stream.get(), device.memory());
-    const std::size_t temp_bytes = cuda::deflate_stream_temp_bytes(file_bytes, expected_bytes);
+    const std::size_t temp_bytes = format->stream_temp_bytes(file_bytes, expected_bytes);
     const DeviceBuffer<std::byte> temp(temp_bytes, stream.get(), device.memory());
     stream.synchronize();  // other streams write to this memory
     const auto move_to = [&](std::uint64_t bytes, std::uint64_t used) {
@@ -192,8 +193,7 @@ std::optional<FrameMemory> load_stream_cuda(cuda::Device& device, const std::str
     };
     Arrivals arrivals(device, descriptor.number(), file_bytes, file.get(), resolve_threads(options.threads),
                       sizes.most_piece_bytes);
-    const cuda::DeflateStreamInMemory work{
-        .format = *format,
+    const cuda::StreamInMemory work{
         .d_data = file.get(),
         .bytes = file_bytes,
         .arrive = [&](std::uint64_t end) { arrivals.hold(end, stream.get()); },
@@ -203,8 +203,7 @@ std::optional<FrameMemory> load_stream_cuda(cuda::Device& device, const std::str
               move_to(content.bytes() + content.bytes() / 2 + (std::uint64_t{1} << 20), used);
               return std::span(content.data(), static_cast<std::size_t>(content.bytes()));
             }};
-    const cuda::DeflateStreamOutcome outcome =
-        cuda::restore_deflate_stream(work, temp.get(), temp.bytes(), stream.get());
+    const cuda::StreamOutcome outcome = format->restore_stream(work, temp.get(), temp.bytes(), stream.get());
     if (outcome.status != Status::kOk) return std::nullopt;
     if (content.bytes() - outcome.content_bytes > outcome.content_bytes / 8)
       move_to(outcome.content_bytes, outcome.content_bytes);

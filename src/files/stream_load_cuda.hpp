@@ -1,5 +1,5 @@
 // Loads a compressed file that is one long stream to a CUDA device. Many threads read it into device memory,
-// where it is restored meanwhile (batch/deflate_stream_cuda.hpp).
+// where it is restored meanwhile (format/stream_in_memory_cuda.hpp).
 #pragma once
 
 #include <cstdint>

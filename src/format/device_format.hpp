@@ -13,12 +13,27 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
 
 #include "hemstitch/hemstitch.h"
 #include "hemstitch/hemstitch.hpp"
 #include "match/common/device_block.hpp"
 
+namespace hemstitch {
+class StreamDecoder;
+struct EncodedBlock;
+struct StreamMeans;
+struct StreamMemory;
+}  // namespace hemstitch
+
 namespace hemstitch::cuda {
+
+class Device;
+class DeviceClock;
+struct StreamInMemory;
+struct StreamOutcome;
 
 // Blocks to restore. Each array has one element for each block. All arrays, blocks and outputs are on the
 // device. Outputs overlap neither each other nor blocks.
@@ -57,6 +72,15 @@ struct DeviceSpan {
   // is not written, and d_offsets says how large the span would have to be
 };
 
+// Where a stream decoder works. The device and the clock must outlive it.
+struct StreamDevice {
+  Device& device;
+  DeviceClock* clock = nullptr;   // may be null
+  std::uint64_t limit_bytes = 0;  // the most device memory
+  std::function<void()> release_memory =
+      {};  // frees what others keep for later; called while a decoder is made
+};
+
 class DeviceFormat {
  public:
   virtual ~DeviceFormat() = default;
@@ -75,6 +99,12 @@ class DeviceFormat {
                              const DeviceSpan& span, void* d_scratch, std::size_t scratch_bytes,
                              cudaStream_t stream) const = 0;
 
+  // For a block that the device stored, and whose room is no smaller than its content: compresses it on the host to
+  // what compress_span() would make of it without storing. `data` is the block behind its history. Returns
+  // kOutputTooSmall if there is no such form that fits, as by default.
+  virtual EncodedBlock compress_larger(std::span<const std::byte> data, std::size_t history_bytes, int level,
+                                       std::size_t block_bytes, std::span<std::byte> output) const;
+
   // Whether devices restore the format's blocks; if not, the two functions below throw kInvalidOption.
   virtual bool restores() const { return false; }
   // For blocks that are not stored.
@@ -85,6 +115,22 @@ class DeviceFormat {
   // FrameFormat::checksum() of the d_sizes[i] bytes at d_spans[i], at any alignment, for every i below `count`.
   virtual void checksums(const std::byte* const* d_spans, const std::size_t* d_sizes, std::uint64_t count,
                          std::uint32_t* d_checksums, cudaStream_t stream) const = 0;
+
+  // For frames whose blocks cannot be told apart: a decoder, and how much memory it takes with so much of the
+  // device's. By default there is none: null, and no memory. Where the device does not help, as with short streams
+  // or too little memory, the decoder is one of the processor's.
+  virtual StreamMemory stream_memory(const StreamMeans& means, std::uint64_t limit_bytes) const;
+  virtual std::unique_ptr<StreamDecoder> make_stream_decoder(const StreamDevice& on,
+                                                             std::span<const std::byte> history,
+                                                             const StreamMeans& means) const;
+
+  // For a file that is one long stream, or several in a row: whether one that begins like this is restored from
+  // device memory to device memory. If not, the two functions below throw kInvalidOption.
+  virtual bool restores_stream(std::span<const std::byte> /*head*/) const { return false; }
+  virtual std::size_t stream_temp_bytes(std::uint64_t stream_bytes, std::uint64_t output_bytes) const;
+  // Waits for the stream. With less memory than stream_temp_bytes() it is slower. Throws Error (device family).
+  virtual StreamOutcome restore_stream(const StreamInMemory& work, void* d_temp, std::size_t temp_bytes,
+                                       cudaStream_t stream) const;
 };
 
 }  // namespace hemstitch::cuda

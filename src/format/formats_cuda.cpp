@@ -6,8 +6,11 @@
 
 #include "core/status.hpp"
 #include "format/deflate/deflate_format_cuda.hpp"
+#include "format/encoded_block.hpp"
 #include "format/formats.hpp"
 #include "format/lz4/lz4_format_cuda.hpp"
+#include "format/stream_decoder.hpp"
+#include "format/stream_in_memory_cuda.hpp"
 
 namespace hemstitch::cuda {
 namespace {
@@ -30,6 +33,22 @@ void DeviceFormat::restore(const DeviceRestore&, void*, std::size_t, cudaStream_
   refuse_to_restore(id());
 }
 
+EncodedBlock DeviceFormat::compress_larger(std::span<const std::byte>, std::size_t, int, std::size_t,
+                                           std::span<std::byte>) const {
+  return {.status = Status::kOutputTooSmall};
+}
+StreamMemory DeviceFormat::stream_memory(const StreamMeans&, std::uint64_t) const { return {}; }
+std::unique_ptr<StreamDecoder> DeviceFormat::make_stream_decoder(const StreamDevice&,
+                                                                 std::span<const std::byte>,
+                                                                 const StreamMeans&) const {
+  return nullptr;
+}
+
+std::size_t DeviceFormat::stream_temp_bytes(std::uint64_t, std::uint64_t) const { refuse_to_restore(id()); }
+StreamOutcome DeviceFormat::restore_stream(const StreamInMemory&, void*, std::size_t, cudaStream_t) const {
+  refuse_to_restore(id());
+}
+
 std::span<const std::unique_ptr<DeviceFormat>> device_formats() {
   static const std::vector<std::unique_ptr<DeviceFormat>> formats = make_formats();
   return formats;
@@ -38,6 +57,12 @@ std::span<const std::unique_ptr<DeviceFormat>> device_formats() {
 const DeviceFormat* device_format(Format id) {
   for (const auto& format : device_formats())
     if (format->id() == id) return format.get();
+  return nullptr;
+}
+
+const DeviceFormat* device_format_of_stream(std::span<const std::byte> head) {
+  for (const auto& format : device_formats())
+    if (format->restores_stream(head)) return format.get();
   return nullptr;
 }
 

@@ -13,6 +13,7 @@
 #include "engine/webgpu/webgpu_engine.hpp"
 #include "engine_cases.hpp"
 #include "format/deflate/restore/deflate_restore_reference.hpp"
+#include "format/restore_status_webgpu.hpp"
 #include "shapes.hpp"
 #include "webgpu_test.hpp"
 
@@ -73,7 +74,7 @@ class WebgpuDeflateRestore : public testing::WebgpuTest {
       std::ranges::copy(cases[i].history, place);
       std::ranges::copy(cases[i].input, place + static_cast<std::ptrdiff_t>(cases[i].history.size()));
     }
-    const DeflateRestorePlan plan = plan_deflate_restore(capacity_of(table));
+    const DeflateRestorePlan plan = plan_deflate_restore(table);
     const BufferSet buffers = one.make_buffers(plan.buffers);
     const auto output_bytes = static_cast<std::size_t>(table.output_bytes);
     testing::upload(one, buffers, plan.data, data);
@@ -84,7 +85,7 @@ class WebgpuDeflateRestore : public testing::WebgpuTest {
     const Bytes output = testing::download<std::byte>(one, buffers, plan.output, output_bytes);
     std::vector<Verdict> verdicts;
     for (std::size_t i = 0; i < cases.size(); ++i) {
-      Verdict verdict{restore_status(states[i]), {}};
+      Verdict verdict{restore_status(states[i].status), {}};
       const auto begin = output.begin() + static_cast<std::ptrdiff_t>(table.rows[i].output_begin);
       if (verdict.status == Status::kOk)
         verdict.bytes.assign(begin, begin + static_cast<std::ptrdiff_t>(states[i].restored_bytes));

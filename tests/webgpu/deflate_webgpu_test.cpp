@@ -9,6 +9,7 @@
 #include "engine_cases.hpp"
 #include "format/deflate/compress/deflate_chunk.hpp"
 #include "format/deflate/compress/deflate_compress_webgpu.hpp"
+#include "format/formats_webgpu.hpp"
 #include "shapes.hpp"
 #include "webgpu_test.hpp"
 
@@ -38,7 +39,7 @@ class WebgpuDeflate : public testing::WebgpuTest {
   // Runs a batch of blocks, and compares the tokens and parts of every chunk with the twin's.
   static void expect_chunks(Device& one, const std::vector<testing::FinderCase>& inputs,
                             const DeflateLevel& level) {
-    DeflateTable table;
+    DeflateCompressTable table;
     Bytes data;
     std::uint64_t output_bytes = 0;
     for (const testing::FinderCase& input : inputs) {
@@ -52,9 +53,7 @@ class WebgpuDeflate : public testing::WebgpuTest {
         data.push_back(input.data[static_cast<std::size_t>(gap) % input.data.size()]);
       output_bytes += divided_up(room, 4) * 4;
     }
-    DeflateCapacity capacity = capacity_of(table, output_bytes, level);
-    capacity.data_bytes = divided_up(data.size(), 4) * 4;
-    const DeflateCompressPlan plan = plan_deflate_compress(capacity);
+    const DeflateCompressPlan plan = plan_deflate_compress(table, output_bytes, level);
     const BufferSet buffers = one.make_buffers(plan.buffers);
     // The previous contents must not matter.
     for (std::size_t part = 0; part < buffers.size(); ++part)
@@ -68,9 +67,10 @@ class WebgpuDeflate : public testing::WebgpuTest {
     testing::upload(one, buffers, plan.block_chunks, table.block_chunks);
     testing::upload(one, buffers, plan.pieces, table.pieces);
     one.run(record_deflate_compress(plan, table, level, DeflateEnd::kFlush, output_bytes), buffers);
-    const auto decisions = testing::download<std::uint32_t>(one, buffers, plan.decisions, data.size());
+    const auto decisions =
+        testing::download<std::uint32_t>(one, buffers, plan.decisions, table.blocks.data_bytes);
     const auto parts = testing::download<DevicePart>(one, buffers, plan.parts,
-                                                     capacity.chunk_count * capacity.parts_a_chunk);
+                                                     table.chunks.rows.size() * plan.parts_a_chunk);
     for (std::size_t block = 0; block < inputs.size(); ++block) {
       const FinderInput input = inputs[block].input();
       const MatchRecords records = find_hash_chain(input, level.finder);
@@ -88,7 +88,7 @@ class WebgpuDeflate : public testing::WebgpuTest {
         ASSERT_NO_FATAL_FAILURE(
             expect_tokens(expected, content, std::span(decisions).subspan(row.begin, row.block_bytes), name));
         ASSERT_NO_FATAL_FAILURE(
-            expect_parts(expected, std::span(parts).subspan(number * capacity.parts_a_chunk), name));
+            expect_parts(expected, std::span(parts).subspan(number * plan.parts_a_chunk), name));
       }
     }
   }
@@ -233,6 +233,23 @@ TEST_F(WebgpuDeflate, CodesOf15Bits) {
   expect_twins(*engine, blocks_of({{"rare literals", content}}), compressing(6, Format::kGzip));
 }
 
+// One slot's buffers serve all formats and both directions, in any order, and grow with the batches.
+TEST_F(WebgpuDeflate, ASlotTakesAnyWork) {
+  const auto engine = make_engine(shared_device(), {.slot_count = 1});
+  const auto reference = make_reference_backend()->make_engine({});
+  for (const std::size_t bytes : {2'000, 17'000, 9'000})
+    for (const Format format : {Format::kLz4, Format::kBgzf}) {
+      const std::vector<EngineCase> cases =
+          blocks_of({{"words", testing::wordy_bytes(bytes)}, {"mixed", testing::mixed_bytes(bytes, 3)}});
+      expect_twins(*engine, cases, compressing(3, format));
+      std::vector<EngineCase> compressed;
+      for (const testing::Answer& answer : answers(*reference, cases, compressing(3, format)))
+        compressed.push_back({"compressed", {}, answer.bytes, bytes});
+      expect_twins(*engine, compressed,
+                   [format](BlockEngine& one, std::span<BlockTask> tasks) { one.restore(tasks, format); });
+    }
+}
+
 TEST_F(WebgpuDeflate, SmallLimitsCutBatches) {
   DeviceOptions options = testing::device_options();
   options.limits = DeviceLimits{.binding_bytes = std::uint64_t{1} << 20,
@@ -262,12 +279,14 @@ TEST_F(WebgpuDeflate, RealFiles) {
 }
 
 TEST(WebgpuDeflateWorkspace, AtMostTwentyBytesForAByteOfInput) {
-  for (const std::uint64_t block_bytes : {65280u, 1u << 20})
+  for (const std::uint32_t block_bytes : {65280u, 1u << 20})
     for (const int level : {1, 12}) {
-      const auto count = static_cast<std::uint32_t>((std::uint64_t{64} << 20) / block_bytes);
-      const DeflateCompressPlan plan = plan_deflate_compress(deflate_capacity_of_blocks(
-          count, block_bytes, block_bytes > 65536 ? 32768 : 0, deflate_level(level)));
-      EXPECT_LE(plan.buffers.total_bytes(), 20 * count * (block_bytes + 32768)) << level;
+      const BlockSizes block{block_bytes > 65536 ? 32768u : 0u, block_bytes,
+                             static_cast<std::uint32_t>(deflate_data_room(block_bytes))};
+      const std::vector<BlockSizes> blocks((64u << 20) / block_bytes, block);
+      const StagedBatch staged = device_format(Format::kGzip)->stage_compress(blocks, level, block_bytes);
+      EXPECT_LE(staged.buffers.total_bytes(), 20 * blocks.size() * (std::uint64_t{block_bytes} + 32768))
+          << level;
     }
 }
 

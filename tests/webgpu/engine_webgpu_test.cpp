@@ -12,6 +12,8 @@
 
 #include "engine/webgpu/webgpu_engine.hpp"
 #include "engine_cases.hpp"
+#include "format/encoded_size_webgpu.hpp"
+#include "format/formats_webgpu.hpp"
 #include "format/lz4/restore/lz4_restore_reference.hpp"
 #include "format/lz4/restore/lz4_restore_webgpu.hpp"
 #include "hemstitch/hemstitch.hpp"
@@ -205,9 +207,9 @@ void expect_few_blocks_as_twins(const std::vector<std::shared_ptr<webgpu::Device
 
 TEST_F(WebgpuEngine, FewBlocksGetManyWorkgroups) {
   const auto shader_of = [](std::uint32_t blocks, std::uint32_t block_bytes, std::uint32_t room_bytes) {
-    webgpu::RestoreTable table;
+    webgpu::Lz4RestoreTable table;
     for (std::uint32_t i = 0; i < blocks; ++i) table.add(0, block_bytes, room_bytes);
-    const webgpu::Lz4RestorePlan plan = plan_lz4_restore(capacity_of(table));
+    const webgpu::Lz4RestorePlan plan = plan_lz4_restore(table);
     return record_lz4_restore(plan, table).steps().front().shader;
   };
   constexpr std::string_view kFew = "format/lz4/restore/lz4_restore_few.wgsl";
@@ -285,30 +287,51 @@ TEST_F(WebgpuEngine, FewBlocksHaveTheTwinsStatuses) {
     if (i % 3 != 0) one.room = random() % one.room;
     if (i % 3 != 1) one.input[random() % one.input.size()] = std::byte{0xFF};
   }
-  webgpu::RestoreTable table;
+  webgpu::Lz4RestoreTable table;
   for (const Case& one : cases)
     table.add(0, static_cast<std::uint32_t>(one.input.size()), static_cast<std::uint32_t>(one.room));
   ASSERT_TRUE(table.has_few_blocks());
   std::vector<std::byte> data(static_cast<std::size_t>(table.data_bytes));
   for (std::size_t i = 0; i < cases.size(); ++i)
     std::ranges::copy(cases[i].input, data.begin() + table.rows[i].begin);
-  const webgpu::Lz4RestorePlan plan = plan_lz4_restore(capacity_of(table));
+  const webgpu::Lz4RestorePlan plan = plan_lz4_restore(table);
   const webgpu::BufferSet buffers = device().make_buffers(plan.buffers);
   testing::upload(device(), buffers, plan.data, data);
   testing::upload(device(), buffers, plan.rows, table.rows);
   device().run(record_lz4_restore(plan, table), buffers);
   const auto results =
-      testing::download<webgpu::RestoreResult>(device(), buffers, plan.results, cases.size());
+      testing::download<webgpu::Lz4RestoreResult>(device(), buffers, plan.results, cases.size());
   int too_small = 0, corrupt = 0;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     Bytes output(cases[i].room);
     const Status expected = restore_lz4_block_reference(cases[i].input, {}, output).status;
-    EXPECT_EQ(restore_status(results[i]), expected) << i;
+    EXPECT_EQ(webgpu::restore_status(results[i].status), expected) << i;
     too_small += expected == Status::kOutputTooSmall ? 1 : 0;
     corrupt += expected == Status::kCorruptBlock ? 1 : 0;
   }
   EXPECT_GT(too_small, 10);
   EXPECT_GT(corrupt, 3);
+}
+
+// What the host makes of what a device says about its blocks.
+TEST(WebgpuStagedBatch, ReadsResults) {
+  const webgpu::BlockSizes blocks[] = {{0, 100, 100}, {0, 50, 40}};
+  const webgpu::DeviceFormat& lz4 = *webgpu::device_format(Format::kLz4);
+  const webgpu::StagedBatch encoded = lz4.stage_compress(blocks, 1, 65536);
+  const std::uint32_t sizes[] = {70, webgpu::kEncodedTooLarge, 0, 72, 72};
+  const webgpu::BatchOutput output = encoded.read_results(std::as_bytes(std::span(sizes)));
+  EXPECT_EQ(output.bytes, 72u);
+  ASSERT_EQ(output.blocks.size(), 2u);
+  EXPECT_EQ(output.blocks[0].status, Status::kOk);
+  EXPECT_EQ(output.blocks[0].bytes, 70u);
+  EXPECT_EQ(output.blocks[1].status, Status::kOutputTooSmall);
+  const webgpu::StagedBatch restored = lz4.stage_restore(blocks);
+  const webgpu::Lz4RestoreResult results[] = {{.status = 2}, {.status = 0, .restored_bytes = 40}};
+  const webgpu::BatchOutput content = restored.read_results(std::as_bytes(std::span(results)));
+  EXPECT_EQ(content.bytes, 140u);
+  EXPECT_EQ(content.blocks[0].status, Status::kOutputTooSmall);
+  EXPECT_EQ(content.blocks[1].begin, 100u);
+  EXPECT_EQ(content.blocks[1].bytes, 40u);
 }
 
 TEST_F(WebgpuEngine, ASecondRunCompilesNoShader) {
@@ -380,9 +403,9 @@ TEST_F(WebgpuEngine, ManyThreadsShareTheRing) {
 }
 
 TEST(WebgpuWorkspace, AtMostTwelveBytesForAByteOfInput) {
-  for (const std::uint64_t block_bytes : {65536u, 262144u, 1048576u, 4194304u}) {
+  for (const std::uint32_t block_bytes : {65536u, 262144u, 1048576u, 4194304u}) {
     const std::uint64_t bytes = std::uint64_t{64} << 20;
-    const WorkspacePlan plan = webgpu::device_workspace(block_bytes, bytes);
+    const WorkspacePlan plan = webgpu::device_workspace(Format::kLz4, kMaxLevel, block_bytes, bytes);
     EXPECT_LE(plan.total_bytes(), 12 * bytes) << plan.text();
     EXPECT_GE(plan.total_bytes(), 10 * bytes) << plan.text();
   }

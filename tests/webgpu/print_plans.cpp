@@ -84,25 +84,24 @@ nlohmann::json exact_parse() {
 nlohmann::json compressing(int level_number) {
   const Lz4Level level = lz4_level(level_number, kBlockBytes);
   const BlockTable table = table_of_blocks(lz4_block_plan().min_match_length);
-  const Lz4CompressPlan plan =
-      plan_lz4_compress(capacity_of_blocks(kBlocks, kBlockBytes, 0, hash_bits(level)));
+  const Lz4CompressPlan plan = plan_lz4_compress(table, table.data_bytes, level);
   return plan_json("LZ4 level " + std::to_string(level_number), table, plan.buffers,
                    record_lz4_compress(plan, table, level, table.data_bytes), hash_bits(level));
 }
 
 nlohmann::json compressing_deflate(int level_number) {
   const DeflateLevel level = deflate_level(level_number);
-  DeflateTable table;
+  DeflateCompressTable table;
   for (std::uint32_t b = 0; b < kBlocks; ++b) table.add(b * kBlockBytes, 0, kBlockBytes, kBlockBytes);
-  const DeflateCapacity capacity = capacity_of(table, kBlocks * kBlockBytes, level);
-  const DeflateCompressPlan plan = plan_deflate_compress(capacity);
-  nlohmann::json json = plan_json(
-      "DEFLATE level " + std::to_string(level_number), table.blocks, plan.buffers,
-      record_deflate_compress(plan, table, level, DeflateEnd::kFlush, capacity.output_bytes), kNoHash);
-  json["counts"]["chunk"] = capacity.chunk_count;
-  json["counts"]["piece"] = capacity.piece_count;
-  json["counts"]["part"] = capacity.chunk_count * capacity.parts_a_chunk;
-  json["counts"]["hash"] = capacity.piece_count << kDeflateChainHashBits;
+  constexpr std::uint64_t kOutputBytes = kBlocks * kBlockBytes;
+  const DeflateCompressPlan plan = plan_deflate_compress(table, kOutputBytes, level);
+  nlohmann::json json =
+      plan_json("DEFLATE level " + std::to_string(level_number), table.blocks, plan.buffers,
+                record_deflate_compress(plan, table, level, DeflateEnd::kFlush, kOutputBytes), kNoHash);
+  json["counts"]["chunk"] = table.chunks.rows.size();
+  json["counts"]["piece"] = table.pieces.size();
+  json["counts"]["part"] = table.chunks.rows.size() * plan.parts_a_chunk;
+  json["counts"]["hash"] = table.pieces.size() << kDeflateChainHashBits;
   return json;
 }
 

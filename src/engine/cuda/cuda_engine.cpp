@@ -2,22 +2,17 @@
 
 #include <algorithm>
 #include <cstring>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "core/slot_ring.hpp"
 #include "engine/cuda/cuda_engine_tuning.hpp"
-#include "engine/cuda/cuda_pieces.hpp"
-#include "engine/cuda/device_clock.hpp"
 #include "engine/staging.hpp"
-#include "format/deflate/deflate_formats.hpp"
-#include "format/deflate/stream/deflate_decoder.hpp"
+#include "format/encoded_block.hpp"
 #include "format/formats_cuda.hpp"
-#include "format/lz4/compress/lz4_compress_reference.hpp"
-#include "format/lz4/lz4_levels.hpp"
 #include "gpu/cuda/device.hpp"
 #include "gpu/cuda/device_buffer.hpp"
+#include "gpu/cuda/device_clock.hpp"
 #include "gpu/cuda/event.hpp"
 #include "gpu/cuda/growing_buffer.hpp"
 #include "gpu/cuda/nvtx_range.hpp"
@@ -160,14 +155,14 @@ const DeviceFormat& known_format(Format id) {
   throw Error(Status::kInvalidOption, "CUDA devices do not know the format");
 }
 
-// Compresses an LZ4 block that does not shrink, but whose caller leaves more room than its size: the device
-// stores such blocks instead of writing them longer. No frame needs this.
-void compress_without_shrinking(BlockTask& task, const EncodeParameters& parameters) {
-  const Lz4Level level = lz4_level(parameters.level, parameters.block_bytes);
+// Compresses a block that does not shrink, but whose caller leaves more room than its size: the device stores such
+// blocks instead of writing them longer.
+void compress_without_shrinking(BlockTask& task, const DeviceFormat& format,
+                                const EncodeParameters& parameters) {
   std::vector<std::byte> joined(task.history.begin(), task.history.end());
   joined.insert(joined.end(), task.input.begin(), task.input.end());
-  const EncodedBlock encoded =
-      compress_lz4_block_reference({joined, task.history.size()}, level, task.output);
+  const EncodedBlock encoded = format.compress_larger(joined, task.history.size(), parameters.level,
+                                                      parameters.block_bytes, task.output);
   task.status = encoded.status;
   task.output_bytes = encoded.bytes;
 }
@@ -257,7 +252,7 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const EncodeParameters&
     if (arrays.statuses.h[i] != HEMSTITCH_OK) {
       task.status = Status::kDeviceFault;  // there was room for every block
     } else if (stored && task.output.size() >= task.input.size()) {
-      compress_without_shrinking(task, parameters);
+      compress_without_shrinking(task, format, parameters);
     } else if (stored || bytes > task.output.size()) {
       task.status = Status::kOutputTooSmall;
     } else {
@@ -483,37 +478,17 @@ std::uint64_t CudaEngine::stream_limit_bytes(const StreamMeans& means) const {
   return means.device_memory_bytes != 0 ? means.device_memory_bytes : free_bytes().value_or(0) / 2;
 }
 
-StreamMemory CudaEngine::stream_memory(Format format, const StreamMeans& means) const {
-  if (!is_deflate(format)) return {};
-  const std::uint64_t limit_bytes = stream_limit_bytes(means);
-  const auto limits = deflate_device_limits(means, limit_bytes, cuda_pieces_bytes);
-  if (!limits) return deflate_stream_memory(means);
-  return {limits->memory_bytes(), cuda_pieces_bytes(*limits), limit_bytes};
+StreamMemory CudaEngine::stream_memory(Format id, const StreamMeans& means) const {
+  const DeviceFormat* const format = device_format(id);
+  return format == nullptr ? StreamMemory() : format->stream_memory(means, stream_limit_bytes(means));
 }
 
-std::unique_ptr<StreamDecoder> CudaEngine::make_stream_decoder(Format format,
-                                                               std::span<const std::byte> history,
+std::unique_ptr<StreamDecoder> CudaEngine::make_stream_decoder(Format id, std::span<const std::byte> history,
                                                                const StreamMeans& means) {
-  if (!is_deflate(format)) return nullptr;
-  const bool members = format == Format::kGzip;
-  std::uint64_t limit_bytes = stream_limit_bytes(means);
-  std::string failure;
-  while (const auto limits = deflate_device_limits(means, limit_bytes, cuda_pieces_bytes)) {
-    try {
-      return std::make_unique<DeflateDeviceDecoder>(
-          std::make_unique<CudaPieces>(device_, *limits, clock_.get()), history, members, means, *limits);
-    } catch (const Error& error) {
-      if (status_family(error.status()) != StatusFamily::kDevice) throw;
-      failure = error.what();
-      if (error.status() != Status::kDeviceOutOfMemory) break;
-    }
-    // Perhaps free slots keep the memory that is missing, or others have taken it meanwhile: release it, and
-    // try smaller pieces.
-    release_memory();
-    limit_bytes = cuda_pieces_bytes(*limits) / 2;
-  }
-  if (!failure.empty() && means.on_failure) means.on_failure(failure);
-  return make_deflate_decoder(history, members, means);
+  const DeviceFormat* const format = device_format(id);
+  if (format == nullptr) return nullptr;
+  return format->make_stream_decoder(
+      {device_, clock_.get(), stream_limit_bytes(means), [this] { release_memory(); }}, history, means);
 }
 
 }  // namespace hemstitch::cuda

@@ -17,8 +17,8 @@
 // (core/time_line.hpp). A stage begins when the stage before it ends, even if the device works on another
 // slot first.
 //
-// Streams. One long stream of DEFLATE goes in pieces of tens of megabytes instead, in memory of its own
-// (cuda_pieces.hpp), since each piece needs the one before.
+// Streams. One long stream goes in pieces of tens of megabytes instead, in memory of its own, since each piece needs
+// the one before. Its format makes the decoder (format/device_format.hpp).
 //
 // Failures. A CUDA error is thrown as an Error of the device family. The tasks are unspecified then, the
 // caller's input is unchanged, and the next call starts afresh (after a lost device it fails at once). If
@@ -54,8 +54,7 @@ class CudaEngine : public BlockEngine {
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override;
   void restore(std::span<BlockTask> tasks, Format format) override;
-  // For long streams of DEFLATE, in pieces (cuda_pieces.hpp). The processor restores streams that are too
-  // short, or that find no memory here.
+  // The processor restores streams that are too short, or that find no memory here.
   StreamMemory stream_memory(Format format, const StreamMeans& means) const override;
   std::unique_ptr<StreamDecoder> make_stream_decoder(Format format, std::span<const std::byte> history,
                                                      const StreamMeans& means) override;

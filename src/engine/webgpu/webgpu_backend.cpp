@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "engine/webgpu/webgpu_engine.hpp"
-#include "format/deflate/deflate_formats.hpp"
+#include "format/formats_webgpu.hpp"
 #include "gpu/webgpu/devices.hpp"
 
 namespace hemstitch {
@@ -49,9 +49,7 @@ class WebgpuBackend : public Backend {
   }
   bool is_started() const override { return is_started_; }
   std::string_view fallback_name() const override { return "reference"; }
-  bool supports(Format format, Direction) const override {
-    return format == Format::kLz4 || is_deflate(format);
-  }
+  bool supports(Format format, Direction) const override { return webgpu::device_format(format) != nullptr; }
   std::unique_ptr<BlockEngine> make_engine(std::string_view device) const override {
     auto engine = webgpu::make_engine(webgpu::open_device(device));
     is_started_ = true;
@@ -76,8 +74,10 @@ class WebgpuBackend : public Backend {
                                 device->limits().workgroups_per_dimension,
                                 device->has_timestamps() ? ", timestamps" : ", no timestamps"));
     // For 64 MB in the smallest blocks, of 64 KB; larger blocks take less.
-    constexpr std::uint64_t kBlockBytes = 65536, kBytes = std::uint64_t{64} << 20;
-    const WorkspacePlan plan = webgpu::device_workspace(kBlockBytes, kBytes);
+    constexpr std::uint32_t kBlockBytes = 65536;
+    constexpr std::uint64_t kBytes = std::uint64_t{64} << 20;
+    const WorkspacePlan plan =
+        webgpu::device_workspace(CompressOptions().format, kMaxLevel, kBlockBytes, kBytes);
     lines.push_back(fmt::format(
         "a batch of {} MiB in blocks of 64 KiB takes {:.2f} bytes of device memory a byte:", kBytes >> 20,
         double(plan.total_bytes()) / double(kBytes)));

@@ -1,6 +1,8 @@
 // The engine of the WebGPU backend: batches of blocks go through a ring of slots.
 //
-// A slot holds everything that a batch in flight needs. It is made on first use and kept. The pipeline calls
+// A format says as data what a batch takes and which steps make it (format/device_format_webgpu.hpp); the engine
+// carries that out. A slot holds everything that a batch in flight needs. It is made on first use and kept, for
+// batches of any format and direction. The pipeline calls
 // from several threads, each with its own batch; a call takes a free slot or waits for one. While the device
 // computes one batch, the thread of another copies its bytes into mapped memory, and the thread of a third
 // copies results out. Threads of the caller's arena help with both copies.
@@ -27,7 +29,8 @@ struct EngineOptions {
 
 std::unique_ptr<BlockEngine> make_engine(std::shared_ptr<Device> device, const EngineOptions& options = {});
 
-// How the device memory of a slot is divided, for `bytes` of data in blocks of this size. For printing.
-WorkspacePlan device_workspace(std::uint64_t block_bytes, std::uint64_t bytes);
+// How the device memory of a slot is divided that compresses `bytes` of data in blocks of this size. For printing.
+// Throws kInvalidOption if devices do not know the format.
+WorkspacePlan device_workspace(Format format, int level, std::uint32_t block_bytes, std::uint64_t bytes);
 
 }  // namespace hemstitch::webgpu

@@ -1,10 +1,16 @@
 #include "format/deflate/deflate_format_cuda.hpp"
 
+#include <string>
+
 #include "format/deflate/compress/deflate_compress_cuda.hpp"
 #include "format/deflate/deflate_formats.hpp"
 #include "format/deflate/deflate_levels.hpp"
 #include "format/deflate/frame/deflate_checksum_cuda.hpp"
 #include "format/deflate/restore/deflate_restore_cuda.hpp"
+#include "format/deflate/stream/deflate_decoder.hpp"
+#include "format/deflate/stream/deflate_device_decoder.hpp"
+#include "format/deflate/stream/deflate_piece_device_cuda.hpp"
+#include "format/deflate/stream/deflate_stream_in_memory_cuda.hpp"
 #include "gpu/cuda/cuda_error.hpp"
 
 namespace hemstitch::cuda {
@@ -43,6 +49,46 @@ class DeflateDeviceFormat : public DeviceFormat {
     // DEFLATE alone has no checksum; report 0.
     if (count != 0)
       check(cudaMemsetAsync(d_checksums, 0, count * sizeof(std::uint32_t), stream), "cudaMemsetAsync");
+  }
+
+  StreamMemory stream_memory(const StreamMeans& means, std::uint64_t limit_bytes) const override {
+    const auto limits = deflate_device_limits(means, limit_bytes, cuda_pieces_bytes);
+    if (!limits) return deflate_stream_memory(means);
+    return {limits->memory_bytes(), cuda_pieces_bytes(*limits), limit_bytes};
+  }
+  std::unique_ptr<StreamDecoder> make_stream_decoder(const StreamDevice& on,
+                                                     std::span<const std::byte> history,
+                                                     const StreamMeans& means) const override {
+    const bool members = id_ == Format::kGzip;
+    std::uint64_t limit_bytes = on.limit_bytes;
+    std::string failure;
+    while (const auto limits = deflate_device_limits(means, limit_bytes, cuda_pieces_bytes)) {
+      try {
+        return std::make_unique<DeflateDeviceDecoder>(
+            std::make_unique<CudaPieces>(on.device, *limits, on.clock), history, members, means, *limits);
+      } catch (const Error& error) {
+        if (status_family(error.status()) != StatusFamily::kDevice) throw;
+        failure = error.what();
+        if (error.status() != Status::kDeviceOutOfMemory) break;
+      }
+      // Perhaps free slots keep the memory that is missing, or others have taken it meanwhile: release it, and
+      // try smaller pieces.
+      on.release_memory();
+      limit_bytes = cuda_pieces_bytes(*limits) / 2;
+    }
+    if (!failure.empty() && means.on_failure) means.on_failure(failure);
+    return make_deflate_decoder(history, members, means);
+  }
+
+  bool restores_stream(std::span<const std::byte> head) const override {
+    return deflate_stream_format(head) == id_;
+  }
+  std::size_t stream_temp_bytes(std::uint64_t stream_bytes, std::uint64_t output_bytes) const override {
+    return deflate_stream_temp_bytes(stream_bytes, output_bytes);
+  }
+  StreamOutcome restore_stream(const StreamInMemory& work, void* d_temp, std::size_t temp_bytes,
+                               cudaStream_t stream) const override {
+    return restore_deflate_stream(id_, work, d_temp, temp_bytes, stream);
   }
 
  private:

@@ -1,6 +1,7 @@
 #include "format/lz4/lz4_format_cuda.hpp"
 
 #include "format/lz4/compress/lz4_compress_cuda.hpp"
+#include "format/lz4/compress/lz4_compress_reference.hpp"
 #include "format/lz4/frame/lz4_checksum_cuda.hpp"
 #include "format/lz4/lz4_levels.hpp"
 #include "format/lz4/restore/lz4_restore_cuda.hpp"
@@ -19,6 +20,12 @@ class Lz4DeviceFormat : public DeviceFormat {
   void compress_span(const DeviceBlocks& blocks, int level, std::size_t block_bytes, const DeviceSpan& span,
                      void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) const override {
     compress_lz4_span_cuda(blocks, lz4_level(level, block_bytes), span, d_scratch, scratch_bytes, stream);
+  }
+
+  // No frame needs this: they store such blocks.
+  EncodedBlock compress_larger(std::span<const std::byte> data, std::size_t history_bytes, int level,
+                               std::size_t block_bytes, std::span<std::byte> output) const override {
+    return compress_lz4_block_reference({data, history_bytes}, lz4_level(level, block_bytes), output);
   }
 
   bool restores() const override { return true; }

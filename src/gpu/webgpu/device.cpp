@@ -298,6 +298,14 @@ Buffer Device::make_buffer(std::string_view name, std::uint64_t bytes, BufferUse
   return buffer;
 }
 
+Buffer Device::make_buffer(const BufferPlan::Part& part) {
+  if (part.bytes > limits_.binding_bytes)
+    throw Error(Status::kInvalidOption,
+                fmt::format("buffer '{}' has {} bytes, a binding of {} at most {}", part.name, part.bytes,
+                            facts_.name, limits_.binding_bytes));
+  return make_buffer(part.name, part.bytes, BufferUse::kStorage);
+}
+
 BufferSet Device::make_buffers(const BufferPlan& plan) {
   BufferSet buffers;
   make_buffers(plan, buffers);
@@ -305,13 +313,8 @@ BufferSet Device::make_buffers(const BufferPlan& plan) {
 }
 
 void Device::make_buffers(const BufferPlan& plan, BufferSet& buffers) {
-  for (const BufferPlan::Part& part : std::span(plan.parts()).subspan(buffers.size())) {
-    if (part.bytes > limits_.binding_bytes)
-      throw Error(Status::kInvalidOption,
-                  fmt::format("buffer '{}' has {} bytes, a binding of {} at most {}", part.name, part.bytes,
-                              facts_.name, limits_.binding_bytes));
-    buffers.push_back(make_buffer(part.name, part.bytes, BufferUse::kStorage));
-  }
+  for (const BufferPlan::Part& part : std::span(plan.parts()).subspan(buffers.size()))
+    buffers.push_back(make_buffer(part));
 }
 
 Buffer Device::wrap(WGPUBuffer buffer) const {

@@ -139,7 +139,9 @@ class Device {
 
   // Storage is zeroed. Throws kDeviceOutOfMemory.
   Buffer make_buffer(std::string_view name, std::uint64_t bytes, BufferUse use);
-  // Throws kInvalidOption if a part is larger than a binding may be.
+  // Storage for a part of a plan. Throws kInvalidOption if it is larger than a binding may be.
+  Buffer make_buffer(const BufferPlan::Part& part);
+  // All of a plan; throws the same.
   BufferSet make_buffers(const BufferPlan& plan);
   // The same; appends to `buffers`, which are the first parts of the plan.
   void make_buffers(const BufferPlan& plan, BufferSet& buffers);

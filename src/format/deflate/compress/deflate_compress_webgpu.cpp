@@ -154,8 +154,8 @@ void record_encode(Recording& recording, const DeflateCompressPlan& plan, const 
 
 }  // namespace
 
-void DeflateTable::add(std::uint32_t begin, std::uint32_t history_bytes, std::uint32_t block_bytes,
-                       std::uint32_t room_bytes) {
+void DeflateCompressTable::add(std::uint32_t begin, std::uint32_t history_bytes, std::uint32_t block_bytes,
+                               std::uint32_t room_bytes) {
   blocks.add(begin, history_bytes, block_bytes, room_bytes, kDeflateMinMatchBytes);
   add_link_pieces(blocks.rows.back(), kDeflateWindowBytes, pieces);
   std::uint32_t at = 0;
@@ -167,55 +167,29 @@ void DeflateTable::add(std::uint32_t begin, std::uint32_t history_bytes, std::ui
   block_chunks.push_back(static_cast<std::uint32_t>(chunks.rows.size()));
 }
 
-bool DeflateCapacity::holds(const DeflateCapacity& other) const {
-  return data_bytes >= other.data_bytes && output_bytes >= other.output_bytes &&
-         block_count >= other.block_count && tile_count >= other.tile_count &&
-         chunk_count >= other.chunk_count && piece_count >= other.piece_count &&
-         parts_a_chunk >= other.parts_a_chunk;
-}
-
-DeflateCapacity capacity_of(const DeflateTable& table, std::uint64_t output_bytes,
-                            const DeflateLevel& level) {
-  return {.data_bytes = divided_up(table.blocks.data_bytes, 4) * 4,
-          .output_bytes = output_bytes,
-          .block_count = static_cast<std::uint32_t>(table.blocks.rows.size()),
-          .tile_count = static_cast<std::uint32_t>(table.blocks.tiles.size()),
-          .chunk_count = static_cast<std::uint32_t>(table.chunks.rows.size()),
-          .piece_count = static_cast<std::uint32_t>(table.pieces.size()),
-          .parts_a_chunk = parts_a_chunk(level)};
-}
-
-DeflateCapacity deflate_capacity_of_blocks(std::uint32_t count, std::uint64_t block_bytes,
-                                           std::uint64_t history_bytes, const DeflateLevel& level) {
-  return {.data_bytes = count * (divided_up(history_bytes + block_bytes, 4) * 4),
-          .output_bytes = count * (divided_up(deflate_data_room(block_bytes), 4) * 4),
-          .block_count = count,
-          .tile_count = count * static_cast<std::uint32_t>(
-                                    std::max<std::uint64_t>(1, divided_up(block_bytes, kTilePositions))),
-          .chunk_count = count * chunk_count(block_bytes),
-          .piece_count = count * link_piece_count(history_bytes + block_bytes),
-          .parts_a_chunk = parts_a_chunk(level)};
-}
-
 std::uint64_t deflate_array_positions(std::uint64_t history_bytes, std::uint64_t block_bytes) {
   const std::uint64_t data_bytes = history_bytes + block_bytes;
   return std::max({data_bytes, chunk_count(block_bytes) * kCostsBytes / 4,
                    link_heads_bytes(link_piece_count(data_bytes), kDeflateChainHashBits) / 4});
 }
 
-DeflateCompressPlan plan_deflate_compress(const DeflateCapacity& capacity) {
+DeflateCompressPlan plan_deflate_compress(const DeflateCompressTable& table, std::uint64_t output_bytes,
+                                          const DeflateLevel& level) {
   DeflateCompressPlan plan;
   BufferPlan& buffers = plan.buffers;
-  const std::uint64_t blocks = capacity.block_count, tiles = capacity.tile_count,
-                      chunks = capacity.chunk_count, array_bytes = capacity.data_bytes * 4;
-  plan.blocks.data = plan.chunks.data = buffers.add("data", capacity.data_bytes);
+  const std::uint64_t blocks = table.blocks.rows.size(), tiles = table.blocks.tiles.size(),
+                      chunks = table.chunks.rows.size(),
+                      data_bytes = divided_up(table.blocks.data_bytes, 4) * 4, array_bytes = data_bytes * 4;
+  plan.parts_a_chunk = parts_a_chunk(level);
+  plan.blocks.data = plan.chunks.data = buffers.add("data", data_bytes);
   plan.blocks.rows = buffers.add("blocks", blocks * sizeof(BlockRow));
   plan.blocks.tiles = buffers.add("tiles", tiles * 4);
   plan.chunks.rows = buffers.add("chunks", chunks * sizeof(BlockRow));
   plan.chunks.tiles = buffers.add("tiles of chunks", tiles * 4);
   plan.block_chunks = buffers.add("chunks of blocks", (blocks + 1) * 4);
-  plan.pieces = buffers.add("pieces", std::uint64_t{capacity.piece_count} * sizeof(LinkPiece));
-  plan.heads = buffers.add("heads", link_heads_bytes(capacity.piece_count, kDeflateChainHashBits));
+  plan.pieces = buffers.add("pieces", table.pieces.size() * sizeof(LinkPiece));
+  plan.heads = buffers.add(
+      "heads", link_heads_bytes(static_cast<std::uint32_t>(table.pieces.size()), kDeflateChainHashBits));
   plan.records = buffers.add("records", array_bytes);
   plan.near_records = buffers.add("near records", array_bytes);
   plan.decisions = buffers.add("decisions", array_bytes);
@@ -226,20 +200,20 @@ DeflateCompressPlan plan_deflate_compress(const DeflateCapacity& capacity) {
   plan.tokens = buffers.add("tokens", tiles * kTokensBytes);
   plan.histograms = buffers.add("histograms", chunks * kHistogramsBytes);
   plan.part_bits = buffers.add("bits of parts", chunks * kPartBitsBytes);
-  plan.parts = buffers.add("parts", chunks * capacity.parts_a_chunk * kPartBytes);
+  plan.parts = buffers.add("parts", chunks * plan.parts_a_chunk * kPartBytes);
   plan.sizes = buffers.add("sizes", blocks * 4);
   plan.padded = buffers.add("padded sizes", blocks * 4);
   plan.begins = buffers.add("begins", (blocks + 1) * 4);
-  plan.output = buffers.add("output", capacity.output_bytes);
+  plan.output = buffers.add("output", output_bytes);
   plan.scan = plan_scan(buffers, blocks);
   return plan;
 }
 
-Recording record_deflate_compress(const DeflateCompressPlan& plan, const DeflateTable& table,
+Recording record_deflate_compress(const DeflateCompressPlan& plan, const DeflateCompressTable& table,
                                   const DeflateLevel& level, DeflateEnd end, std::uint64_t output_bytes) {
   const BlockBatch blocks = plan.blocks.of(table.blocks), chunks = plan.chunks.of(table.chunks);
   const LinkPieces pieces{plan.pieces, static_cast<std::uint32_t>(table.pieces.size())};
-  const std::uint32_t parts = parts_a_chunk(level);
+  const std::uint32_t parts = plan.parts_a_chunk;
   Recording recording;
   record_near_three(recording, blocks, {plan.heads, plan.decisions, plan.near_records}, level.near,
                     kDeflateNearMatchBytes, pieces);

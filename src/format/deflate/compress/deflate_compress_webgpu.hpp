@@ -28,7 +28,7 @@
 namespace hemstitch::webgpu {
 
 // The blocks of a batch, cut into chunks for parsing and into pieces for finding. An empty block has an empty chunk.
-struct DeflateTable {
+struct DeflateCompressTable {
   BlockTable blocks, chunks;
   std::vector<LinkPiece> pieces;
   std::vector<std::uint32_t> block_chunks = {
@@ -38,26 +38,6 @@ struct DeflateTable {
   void add(std::uint32_t begin, std::uint32_t history_bytes, std::uint32_t block_bytes,
            std::uint32_t room_bytes);
 };
-
-// What a set of buffers can hold.
-struct DeflateCapacity {
-  std::uint64_t data_bytes = 0;  // blocks with their histories
-  std::uint64_t output_bytes = 0;
-  std::uint32_t block_count = 0;
-  std::uint32_t tile_count = 0;
-  std::uint32_t chunk_count = 0;
-  std::uint32_t piece_count = 0;
-  std::uint32_t parts_a_chunk = 0;
-
-  // Whether everything of `other` fits.
-  bool holds(const DeflateCapacity& other) const;
-};
-
-// For a table whose outputs together take at most `output_bytes`; each begins at a whole word.
-DeflateCapacity capacity_of(const DeflateTable& table, std::uint64_t output_bytes, const DeflateLevel& level);
-// For a batch of `count` full blocks.
-DeflateCapacity deflate_capacity_of_blocks(std::uint32_t count, std::uint64_t block_bytes,
-                                           std::uint64_t history_bytes, const DeflateLevel& level);
 
 // How many bytes of data a block counts as in a batch, at most; its largest array takes four times that.
 // Small blocks count as more than they have, since the arrays have room for whole chunks.
@@ -69,14 +49,16 @@ struct DeflateCompressPlan {
   BufferId block_chunks, pieces, heads, records, near_records, decisions, costs, marks, entries, counts,
       tokens, histograms, part_bits, parts, sizes, padded, begins, output;
   ScanBuffers scan;
+  std::uint32_t parts_a_chunk = 0;  // at most
 };
 
-DeflateCompressPlan plan_deflate_compress(const DeflateCapacity& capacity);
+// For the blocks of `table`, whose outputs together take at most `output_bytes`; each begins at a whole word.
+DeflateCompressPlan plan_deflate_compress(const DeflateCompressTable& table, std::uint64_t output_bytes,
+                                          const DeflateLevel& level);
 
-// The steps for the blocks of `table`, which must fit into the plan's buffers; every block ends as `end`
-// says. Afterwards, `sizes` has the bytes of each block, or kEncodedTooLarge, and `begins` where it begins in
+// The steps for these blocks; every block ends as `end` says. Afterwards, `sizes` has the bytes of each block, or kEncodedTooLarge, and `begins` where it begins in
 // `output`.
-Recording record_deflate_compress(const DeflateCompressPlan& plan, const DeflateTable& table,
+Recording record_deflate_compress(const DeflateCompressPlan& plan, const DeflateCompressTable& table,
                                   const DeflateLevel& level, DeflateEnd end, std::uint64_t output_bytes);
 
 }  // namespace hemstitch::webgpu

@@ -4,20 +4,9 @@
 
 #include <algorithm>
 
-namespace hemstitch::webgpu {
+#include "core/status.hpp"
 
-Status restore_status(const DeflateRestoreState& state) {
-  switch (state.status) {
-    case 0:
-      return Status::kOk;
-    case 1:
-      return Status::kCorruptBlock;
-    case 2:
-      return Status::kOutputTooSmall;
-    default:
-      return Status::kDeviceFault;
-  }
-}
+namespace hemstitch::webgpu {
 
 void DeflateRestoreTable::add(std::uint32_t history_bytes, std::uint32_t stream_bytes,
                               std::uint32_t room_bytes) {
@@ -41,21 +30,12 @@ void DeflateRestoreTable::add(std::uint32_t history_bytes, std::uint32_t stream_
   turns = std::max(turns, stream_bytes / kTurnInputBytes + room_bytes / kTurnOutputBytes + 2);
 }
 
-bool DeflateRestoreCapacity::holds(const DeflateRestoreCapacity& other) const {
-  return data_bytes >= other.data_bytes && output_bytes >= other.output_bytes &&
-         block_count >= other.block_count;
-}
-
-DeflateRestoreCapacity capacity_of(const DeflateRestoreTable& table) {
-  return {table.data_bytes, table.output_bytes, static_cast<std::uint32_t>(table.rows.size())};
-}
-
-DeflateRestorePlan plan_deflate_restore(const DeflateRestoreCapacity& capacity) {
+DeflateRestorePlan plan_deflate_restore(const DeflateRestoreTable& table) {
   DeflateRestorePlan plan;
-  plan.data = plan.buffers.add("data", capacity.data_bytes);
-  plan.rows = plan.buffers.add("streams", capacity.block_count * sizeof(DeflateRestoreRow));
-  plan.results = plan.buffers.add("states", capacity.block_count * sizeof(DeflateRestoreState));
-  plan.output = plan.buffers.add("output", capacity.output_bytes);
+  plan.data = plan.buffers.add("data", table.data_bytes);
+  plan.rows = plan.buffers.add("streams", table.rows.size() * sizeof(DeflateRestoreRow));
+  plan.results = plan.buffers.add("states", table.rows.size() * sizeof(DeflateRestoreState));
+  plan.output = plan.buffers.add("output", table.output_bytes);
   return plan;
 }
 

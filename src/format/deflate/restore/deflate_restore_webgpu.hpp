@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/status.hpp"
 #include "gpu/webgpu/recording.hpp"
 
 namespace hemstitch::webgpu {
@@ -18,16 +17,13 @@ struct DeflateRestoreRow {
   std::uint32_t room_bytes = 0;  // the most that it may restore to
   std::uint32_t output_begin = 0;
 };
+// restore_status() is kDeviceFault too for a stream that was not done in its turns: one of thousands of blocks of a
+// few bytes. No compressor writes those; the reference restores them.
 struct DeflateRestoreState {
   std::uint32_t status = 0;
   std::uint32_t restored_bytes = 0;
   std::uint32_t bit = 0, head_bit = 0, part = 0, stored_bytes = 0, last = 0;  // where the next turn continues
 };
-
-// kOk, kCorruptBlock or kOutputTooSmall. kDeviceFault for any other number, and for a stream that was not
-// done in its turns: one of thousands of blocks of a few bytes. No compressor writes those; the reference
-// restores them.
-Status restore_status(const DeflateRestoreState& state);
 
 // The longest stream: its bits are counted in 32 bits, with room to look ahead.
 inline constexpr std::uint32_t kMostDeflateStreamBytes = (1u << 28) - 1;
@@ -48,15 +44,8 @@ struct DeflateRestorePlan {
   BufferPlan buffers;
   BufferId data, rows, results, output;
 };
-struct DeflateRestoreCapacity {
-  std::uint64_t data_bytes = 0, output_bytes = 0;
-  std::uint32_t block_count = 0;
 
-  bool holds(const DeflateRestoreCapacity& other) const;
-};
-DeflateRestoreCapacity capacity_of(const DeflateRestoreTable& table);
-
-DeflateRestorePlan plan_deflate_restore(const DeflateRestoreCapacity& capacity);
+DeflateRestorePlan plan_deflate_restore(const DeflateRestoreTable& table);
 Recording record_deflate_restore(const DeflateRestorePlan& plan, const DeflateRestoreTable& table);
 
 }  // namespace hemstitch::webgpu

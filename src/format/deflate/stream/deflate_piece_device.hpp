@@ -1,5 +1,5 @@
 // Restores large pieces of a DEFLATE stream, with tens of compressed megabytes, on a device with its own
-// memory. deflate_device_decoder.hpp uses it. engine/cuda has the implementation for CUDA; tests have one on
+// memory. deflate_device_decoder.hpp uses it. deflate_piece_device_cuda.hpp has the implementation for CUDA; tests have one on
 // the processor.
 //
 // A device has a few inputs, outputs and rooms to work in. An input is a lead, for bytes of the piece before

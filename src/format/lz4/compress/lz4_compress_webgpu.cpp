@@ -18,51 +18,34 @@ void record_optimal(Recording& recording, const BlockBatch& batch, BufferId reco
   record_optimal(recording, batch, records, decisions, plan, WholeByteCosts{});
 }
 
-bool BatchCapacity::holds(const BatchCapacity& other) const {
-  return data_bytes >= other.data_bytes && output_bytes >= other.output_bytes &&
-         block_count >= other.block_count && tile_count >= other.tile_count &&
-         sequence_count >= other.sequence_count && hash_bits >= other.hash_bits;
-}
-
-BatchCapacity capacity_of_blocks(std::uint32_t count, std::uint64_t block_bytes, std::uint64_t history_bytes,
-                                 unsigned hash_bits) {
-  BatchCapacity capacity;
-  capacity.data_bytes = count * (divided_up(history_bytes + block_bytes, 4) * 4);
-  capacity.output_bytes = count * (divided_up(block_bytes, 4) * 4);
-  capacity.block_count = count;
-  capacity.tile_count =
-      count * static_cast<std::uint32_t>(std::max<std::uint64_t>(1, divided_up(block_bytes, kTilePositions)));
-  capacity.sequence_count =
-      count * static_cast<std::uint32_t>(block_bytes / lz4_block_plan().min_match_length + 1);
-  capacity.hash_bits = hash_bits;
-  return capacity;
-}
-
 unsigned hash_bits(const Lz4Level& level) {
   // The heads of this finder are in workgroup memory.
   if (std::holds_alternative<HashPairsParameters>(level.finder)) return 0;
   return std::visit([](const auto& parameters) -> unsigned { return parameters.hash_bits; }, level.finder);
 }
 
-Lz4CompressPlan plan_lz4_compress(const BatchCapacity& capacity) {
+Lz4CompressPlan plan_lz4_compress(const BlockTable& table, std::uint64_t output_bytes,
+                                  const Lz4Level& level) {
   Lz4CompressPlan plan;
   BufferPlan& buffers = plan.buffers;
+  const std::uint64_t blocks = table.rows.size(), tiles = table.tiles.size(),
+                      data_bytes = divided_up(table.data_bytes, 4) * 4;
   const std::uint64_t array_bytes =
-      std::max<std::uint64_t>(capacity.data_bytes * 4, capacity.sequence_count * sizeof(DeviceSequence));
-  plan.batch.data = buffers.add("data", capacity.data_bytes);
-  plan.batch.rows = buffers.add("blocks", capacity.block_count * sizeof(BlockRow));
-  plan.batch.tiles = buffers.add("tiles", std::uint64_t{capacity.tile_count} * 4);
-  plan.heads = buffers.add("heads", link_heads_bytes(capacity.block_count, capacity.hash_bits));
+      std::max<std::uint64_t>(data_bytes * 4, table.sequence_count * sizeof(DeviceSequence));
+  plan.batch.data = buffers.add("data", data_bytes);
+  plan.batch.rows = buffers.add("blocks", blocks * sizeof(BlockRow));
+  plan.batch.tiles = buffers.add("tiles", tiles * 4);
+  plan.heads = buffers.add("heads", link_heads_bytes(static_cast<std::uint32_t>(blocks), hash_bits(level)));
   plan.first = buffers.add("first array", array_bytes);
   plan.second = buffers.add("second array", array_bytes);
-  plan.marks = buffers.add("marks", std::uint64_t{capacity.tile_count} * 4);
-  plan.entries = buffers.add("entries", std::uint64_t{capacity.tile_count} * 16);
-  plan.counts = buffers.add("counts", std::uint64_t{capacity.block_count} * 4);
-  plan.sizes = buffers.add("sizes", std::uint64_t{capacity.block_count} * 4);
-  plan.padded = buffers.add("padded sizes", std::uint64_t{capacity.block_count} * 4);
-  plan.begins = buffers.add("begins", (std::uint64_t{capacity.block_count} + 1) * 4);
-  plan.output = buffers.add("output", capacity.output_bytes);
-  plan.scan = plan_scan(buffers, capacity.block_count);
+  plan.marks = buffers.add("marks", tiles * 4);
+  plan.entries = buffers.add("entries", tiles * 16);
+  plan.counts = buffers.add("counts", blocks * 4);
+  plan.sizes = buffers.add("sizes", blocks * 4);
+  plan.padded = buffers.add("padded sizes", blocks * 4);
+  plan.begins = buffers.add("begins", (blocks + 1) * 4);
+  plan.output = buffers.add("output", output_bytes);
+  plan.scan = plan_scan(buffers, blocks);
   return plan;
 }
 

@@ -26,23 +26,6 @@
 
 namespace hemstitch::webgpu {
 
-// What a set of buffers can hold.
-struct BatchCapacity {
-  std::uint64_t data_bytes = 0;  // blocks with their histories
-  std::uint64_t output_bytes = 0;
-  std::uint32_t block_count = 0;
-  std::uint32_t tile_count = 0;
-  std::uint32_t sequence_count = 0;
-  unsigned hash_bits = 0;
-
-  // Whether everything of `other` fits.
-  bool holds(const BatchCapacity& other) const;
-};
-
-// For a batch of `count` full blocks.
-BatchCapacity capacity_of_blocks(std::uint32_t count, std::uint64_t block_bytes, std::uint64_t history_bytes,
-                                 unsigned hash_bits);
-
 struct Lz4CompressPlan {
   BufferPlan buffers;
   BlockBatch batch;  // its buffers; the table gives the counts
@@ -57,9 +40,10 @@ unsigned hash_bits(const Lz4Level& level);
 void record_optimal(Recording& recording, const BlockBatch& batch, BufferId records, BufferId decisions,
                     const BlockPlan& plan, const Lz4CostModel& costs);
 
-Lz4CompressPlan plan_lz4_compress(const BatchCapacity& capacity);
+// For the blocks of `table`, whose outputs together take at most `output_bytes`; each begins at a whole word.
+Lz4CompressPlan plan_lz4_compress(const BlockTable& table, std::uint64_t output_bytes, const Lz4Level& level);
 
-// The steps for the blocks of `table`, which must fit into the plan's buffers.
+// The steps for these blocks.
 Recording record_lz4_compress(const Lz4CompressPlan& plan, const BlockTable& table, const Lz4Level& level,
                               std::uint64_t output_bytes);
 

@@ -18,7 +18,7 @@ constexpr std::uint32_t kFewPartBytes = 1024;  // in the input, and in the outpu
 
 }  // namespace
 
-bool RestoreTable::has_few_blocks() const {
+bool Lz4RestoreTable::has_few_blocks() const {
   return rows.size() <= kFewBlocks && largest_room_bytes >= kShortestFewBytes &&
          largest_room_bytes <= kLongestFewBytes && largest_block_bytes <= kLongestFewBytes;
 }
@@ -28,7 +28,7 @@ std::uint64_t few_windows_bytes(std::uint64_t data_bytes) {
   return data_bytes == 0 ? 0 : (data_bytes / kFewPartBytes + kFewBlocks) * kWindowRowBytes;
 }
 
-Recording record_lz4_restore_few(const Lz4RestorePlan& plan, const RestoreTable& table) {
+Recording record_lz4_restore_few(const Lz4RestorePlan& plan, const Lz4RestoreTable& table) {
   const auto block_count = static_cast<std::uint32_t>(table.rows.size());
   // The parts of a block are numbered from its position, plus the number of the block.
   const std::uint64_t windows = table.data_bytes / kFewPartBytes + block_count,

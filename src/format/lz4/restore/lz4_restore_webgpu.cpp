@@ -4,23 +4,10 @@
 
 namespace hemstitch::webgpu {
 
-Status restore_status(const RestoreResult& result) {
-  switch (result.status) {
-    case 0:
-      return Status::kOk;
-    case 1:
-      return Status::kCorruptBlock;
-    case 2:
-      return Status::kOutputTooSmall;
-    default:
-      return Status::kDeviceFault;
-  }
-}
-
-void RestoreTable::add(std::uint32_t history_bytes, std::uint32_t block_bytes, std::uint32_t room_bytes) {
+void Lz4RestoreTable::add(std::uint32_t history_bytes, std::uint32_t block_bytes, std::uint32_t room_bytes) {
   // Every sequence but the last has at least a token and an offset.
   constexpr std::uint32_t kShortestSequenceBytes = 3;
-  RestoreRow row;
+  Lz4RestoreRow row;
   row.begin = static_cast<std::uint32_t>(data_bytes);
   row.history_bytes = history_bytes;
   row.block_bytes = block_bytes;
@@ -35,32 +22,21 @@ void RestoreTable::add(std::uint32_t history_bytes, std::uint32_t block_bytes, s
   largest_room_bytes = std::max(largest_room_bytes, room_bytes);
 }
 
-bool RestoreCapacity::holds(const RestoreCapacity& other) const {
-  return data_bytes >= other.data_bytes && output_bytes >= other.output_bytes &&
-         block_count >= other.block_count && sequence_count >= other.sequence_count &&
-         few_data_bytes >= other.few_data_bytes && few_output_bytes >= other.few_output_bytes;
-}
-
-RestoreCapacity capacity_of(const RestoreTable& table) {
-  const bool few = table.has_few_blocks();
-  return {table.data_bytes,     table.output_bytes,         static_cast<std::uint32_t>(table.rows.size()),
-          table.sequence_count, few ? table.data_bytes : 0, few ? table.output_bytes : 0};
-}
-
-Lz4RestorePlan plan_lz4_restore(const RestoreCapacity& capacity) {
+Lz4RestorePlan plan_lz4_restore(const Lz4RestoreTable& table) {
   constexpr std::uint64_t kSequenceBytes = 12;
+  const bool few = table.has_few_blocks();
   Lz4RestorePlan plan;
-  plan.data = plan.buffers.add("data", capacity.data_bytes);
-  plan.rows = plan.buffers.add("blocks", capacity.block_count * sizeof(RestoreRow));
-  plan.results = plan.buffers.add("results", capacity.block_count * sizeof(RestoreResult));
-  plan.sequences = plan.buffers.add("sequences", capacity.sequence_count * kSequenceBytes);
-  plan.output = plan.buffers.add("output", capacity.output_bytes);
-  plan.windows = plan.buffers.add("windows", few_windows_bytes(capacity.few_data_bytes));
-  plan.sources = plan.buffers.add("sources", capacity.few_output_bytes * 4);
+  plan.data = plan.buffers.add("data", table.data_bytes);
+  plan.rows = plan.buffers.add("blocks", table.rows.size() * sizeof(Lz4RestoreRow));
+  plan.results = plan.buffers.add("results", table.rows.size() * sizeof(Lz4RestoreResult));
+  plan.sequences = plan.buffers.add("sequences", table.sequence_count * kSequenceBytes);
+  plan.output = plan.buffers.add("output", table.output_bytes);
+  plan.windows = plan.buffers.add("windows", few_windows_bytes(few ? table.data_bytes : 0));
+  plan.sources = plan.buffers.add("sources", few ? table.output_bytes * 4 : 0);
   return plan;
 }
 
-Recording record_lz4_restore(const Lz4RestorePlan& plan, const RestoreTable& table) {
+Recording record_lz4_restore(const Lz4RestorePlan& plan, const Lz4RestoreTable& table) {
   if (table.has_few_blocks()) return record_lz4_restore_few(plan, table);
   constexpr std::uint32_t kParseTurnBytes = 65536, kCopyTurnBytes = 32768;
   const auto block_count = static_cast<std::uint32_t>(table.rows.size());

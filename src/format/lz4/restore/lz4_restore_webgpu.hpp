@@ -4,13 +4,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/status.hpp"
 #include "gpu/webgpu/recording.hpp"
 
 namespace hemstitch::webgpu {
 
 // The same structures as in lz4_restore.wgsl.
-struct RestoreRow {
+struct Lz4RestoreRow {
   std::uint32_t begin = 0;          // byte of the data where the history begins
   std::uint32_t history_bytes = 0;  // the compressed block begins after them
   std::uint32_t block_bytes = 0;    // compressed
@@ -18,21 +17,17 @@ struct RestoreRow {
   std::uint32_t first_sequence = 0;
   std::uint32_t output_begin = 0;
 };
-struct RestoreResult {
-  std::uint32_t status = 0;
+struct Lz4RestoreResult {
+  std::uint32_t status = 0;  // restore_status(), as in restore_lz4_block_reference()
   std::uint32_t restored_bytes = 0;
   std::uint32_t sequence_count = 0;
   std::uint32_t place = 0;
 };
 
-// kOk, kCorruptBlock or kOutputTooSmall, as in restore_lz4_block_reference(); kDeviceFault for any other
-// number.
-Status restore_status(const RestoreResult& result);
-
 // The blocks of a batch. Their data is in one buffer, each block directly after its history, from a whole
 // word on.
-struct RestoreTable {
-  std::vector<RestoreRow> rows;
+struct Lz4RestoreTable {
+  std::vector<Lz4RestoreRow> rows;
   std::uint64_t data_bytes = 0;
   std::uint64_t output_bytes = 0;
   std::uint32_t sequence_count = 0;
@@ -50,20 +45,12 @@ struct Lz4RestorePlan {
   BufferPlan buffers;
   BufferId data, rows, results, sequences, output, windows, sources;
 };
-struct RestoreCapacity {
-  std::uint64_t data_bytes = 0, output_bytes = 0;
-  std::uint32_t block_count = 0, sequence_count = 0;
-  std::uint64_t few_data_bytes = 0, few_output_bytes = 0;  // of the two above, in a batch of few blocks
 
-  bool holds(const RestoreCapacity& other) const;
-};
-RestoreCapacity capacity_of(const RestoreTable& table);
-
-Lz4RestorePlan plan_lz4_restore(const RestoreCapacity& capacity);
-Recording record_lz4_restore(const Lz4RestorePlan& plan, const RestoreTable& table);
+Lz4RestorePlan plan_lz4_restore(const Lz4RestoreTable& table);
+Recording record_lz4_restore(const Lz4RestorePlan& plan, const Lz4RestoreTable& table);
 
 // Its parts for few blocks: the size of `windows` for so much data in at most as many blocks as are few, and the passes.
 std::uint64_t few_windows_bytes(std::uint64_t data_bytes);
-Recording record_lz4_restore_few(const Lz4RestorePlan& plan, const RestoreTable& table);
+Recording record_lz4_restore_few(const Lz4RestorePlan& plan, const Lz4RestoreTable& table);
 
 }  // namespace hemstitch::webgpu

@@ -1,12 +1,12 @@
-#include "batch/deflate_stream_cuda.hpp"
+#include "format/deflate/stream/deflate_stream_in_memory_cuda.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <vector>
 
-#include "batch/deflate_batch_device.hpp"
 #include "core/bytes.hpp"
 #include "format/checksum.hpp"
+#include "format/deflate/frame/deflate_checksum_cuda.hpp"
 #include "format/deflate/frame/deflate_head.hpp"
 #include "format/deflate/restore/deflate_restore.hpp"
 #include "format/deflate/stream/deflate_stream_cuda.hpp"
@@ -47,9 +47,10 @@ struct Sizes {
 
 class Restorer {
  public:
-  Restorer(const DeflateStreamInMemory& work, const Sizes& sizes, void* d_temp, std::size_t temp_bytes,
-           cudaStream_t stream)
-      : work_(work),
+  Restorer(Format format, const StreamInMemory& work, const Sizes& sizes, void* d_temp,
+           std::size_t temp_bytes, cudaStream_t stream)
+      : format_(format),
+        work_(work),
         sizes_(sizes),
         limits_(sizes.limits()),
         d_temp_(d_temp),
@@ -58,7 +59,7 @@ class Restorer {
         output_(work.output),
         next_piece_bytes_(work.arrive ? kFirstArrivingBytes : sizes.bytes) {}
 
-  DeflateStreamOutcome run() {
+  StreamOutcome run() {
     std::uint64_t at = 0;
     Status status = Status::kOk;
     for (bool is_first = true; status == Status::kOk; is_first = false) {
@@ -70,7 +71,7 @@ class Restorer {
       begin_member();
       status = restore_members(at);
       if (at == work_.bytes) break;
-      if (status == Status::kOk && work_.format != Format::kGzip) status = Status::kTrailingGarbage;
+      if (status == Status::kOk && format_ != Format::kGzip) status = Status::kTrailingGarbage;
     }
     return {status, done_, host_bytes_};
   }
@@ -85,22 +86,20 @@ class Restorer {
   }
 
   std::uint64_t trailer_bytes() const {
-    return work_.format == Format::kGzip   ? kGzipTrailerBytes
-           : work_.format == Format::kZlib ? kZlibTrailerBytes
-                                           : 0;
+    return format_ == Format::kGzip ? kGzipTrailerBytes : format_ == Format::kZlib ? kZlibTrailerBytes : 0;
   }
 
   DeflateHead read_head(std::uint64_t at) {
-    if (work_.format == Format::kDeflate) return {};
+    if (format_ == Format::kDeflate) return {};
     for (std::size_t wanted = kFirstHeadBytes;; wanted *= 16) {
       const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(wanted, work_.bytes - at));
       std::vector<std::byte> bytes(size);
       fetch(at, bytes);
-      DeflateHead head = read_deflate_head(work_.format, bytes.data(), size, false);
+      DeflateHead head = read_deflate_head(format_, bytes.data(), size, false);
       if (head.status == Status::kTruncated && size < work_.bytes - at && wanted < kMostHeadBytes) continue;
-      if (head.status == Status::kOk && head.has_checksum && work_.format == Format::kGzip)
+      if (head.status == Status::kOk && head.has_checksum && format_ == Format::kGzip)
         head.status = deflate_head_checksum_status(
-            work_.format, head,
+            format_, head,
             checksum_of(Checksum::kCrc32, std::span(bytes).first(static_cast<std::size_t>(head.bytes) - 2)));
       return head;
     }
@@ -164,7 +163,7 @@ class Restorer {
                                   .begin_bits = bits_ % 8,
                                   .d_window = output_.data() + done_ - window_bytes(),
                                   .window_bytes = static_cast<std::uint32_t>(window_bytes()),
-                                  .members = work_.format == Format::kGzip};
+                                  .members = format_ == Format::kGzip};
     const DeflatePieceResult found =
         restore_deflate_piece_cuda(piece, limits_, output_.data() + done_, static_cast<std::size_t>(room),
                                    d_temp_, temp_bytes_, stream_);
@@ -246,7 +245,7 @@ class Restorer {
     if (work_.bytes - std::min(at, work_.bytes) < trailer_bytes()) return Status::kCorruptBlock;
     std::byte trailer[kGzipTrailerBytes];
     fetch(at, std::span(trailer).first(static_cast<std::size_t>(trailer_bytes())));
-    if (work_.format == Format::kZlib)
+    if (format_ == Format::kZlib)
       return adler32(content_end) == load_be32(trailer) ? Status::kOk : Status::kContentChecksumMismatch;
     if (load_le32(trailer + 4) != static_cast<std::uint32_t>(content_end - member_at_))
       return Status::kContentSizeMismatch;
@@ -268,8 +267,7 @@ class Restorer {
     DeviceBuffer<std::uint32_t> d_found(spans.size(), stream_);
     d_spans.upload(spans);
     d_sizes.upload(sizes);
-    deflate_checksums_async(Checksum::kAdler32, reinterpret_cast<const void* const*>(d_spans.get()),
-                            d_sizes.get(), spans.size(), d_found.get(), stream_);
+    adler32_spans_cuda(d_spans.get(), d_sizes.get(), spans.size(), d_found.get(), stream_);
     std::vector<std::uint32_t> found(spans.size());
     d_found.download(found);
     check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
@@ -279,7 +277,8 @@ class Restorer {
     return sum;
   }
 
-  const DeflateStreamInMemory& work_;
+  const Format format_;
+  const StreamInMemory& work_;
   const Sizes sizes_;
   const DeflatePieceLimits limits_;
   void* const d_temp_;
@@ -315,36 +314,15 @@ std::size_t deflate_stream_temp_bytes(std::uint64_t stream_bytes, std::uint64_t 
   return Sizes(kMostPieceBytes, stream_bytes, output_bytes).scratch_bytes();
 }
 
-DeflateStreamOutcome restore_deflate_stream(const DeflateStreamInMemory& work, void* d_temp,
-                                            std::size_t temp_bytes, cudaStream_t stream) {
+StreamOutcome restore_deflate_stream(Format format, const StreamInMemory& work, void* d_temp,
+                                     std::size_t temp_bytes, cudaStream_t stream) {
   // Room that can grow says nothing about the size of the content.
   const std::uint64_t output_bytes = work.grow ? UINT64_MAX : work.output.size();
   std::uint64_t piece_bytes = kMostPieceBytes;
   Sizes sizes(piece_bytes, work.bytes, output_bytes);
   while (piece_bytes > kLeastPieceBytes && sizes.scratch_bytes() > temp_bytes)
     sizes = Sizes(piece_bytes /= 2, work.bytes, output_bytes);
-  return Restorer(work, sizes, d_temp, temp_bytes, stream).run();
+  return Restorer(format, work, sizes, d_temp, temp_bytes, stream).run();
 }
 
 }  // namespace hemstitch::cuda
-
-namespace hemstitch {
-
-std::size_t deflate_stream_temp_bytes(std::uint64_t stream_bytes, std::uint64_t capacity) {
-  return cuda::deflate_stream_temp_bytes(stream_bytes, capacity);
-}
-
-Status deflate_stream_restore(const std::byte* d_data, std::uint64_t stream_bytes, Format format,
-                              std::byte* d_output, std::uint64_t capacity, std::uint64_t& output_bytes,
-                              BatchTemp temp, hemstitch_stream stream) {
-  const cuda::DeflateStreamInMemory work{.format = format,
-                                         .d_data = d_data,
-                                         .bytes = stream_bytes,
-                                         .output = {d_output, static_cast<std::size_t>(capacity)}};
-  const cuda::DeflateStreamOutcome outcome =
-      cuda::restore_deflate_stream(work, temp.d_temp, temp.bytes, stream);
-  output_bytes = outcome.content_bytes;
-  return outcome.status;
-}
-
-}  // namespace hemstitch

@@ -1,5 +1,4 @@
-// Pieces of a DEFLATE stream on a CUDA device, for DeflateDeviceDecoder
-// (format/deflate/stream/deflate_piece_device.hpp).
+// deflate_piece_device.hpp on a CUDA device.
 //
 // One CUDA stream uploads compressed bytes, one downloads content, and each room has one that restores.
 // Events make the restoring stream wait for its input and, after the steps that need no link to the piece
@@ -14,12 +13,12 @@
 #include <mutex>
 #include <vector>
 
-#include "engine/cuda/device_clock.hpp"
 #include "format/deflate/stream/deflate_device_decoder.hpp"
 #include "format/deflate/stream/deflate_piece_device.hpp"
 #include "format/deflate/stream/deflate_stream_cuda.hpp"
 #include "gpu/cuda/device.hpp"
 #include "gpu/cuda/device_buffer.hpp"
+#include "gpu/cuda/device_clock.hpp"
 #include "gpu/cuda/event.hpp"
 #include "gpu/cuda/pinned_pool.hpp"
 

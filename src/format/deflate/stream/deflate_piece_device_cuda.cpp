@@ -1,4 +1,4 @@
-#include "engine/cuda/cuda_pieces.hpp"
+#include "format/deflate/stream/deflate_piece_device_cuda.hpp"
 
 #include <algorithm>
 #include <utility>
