@@ -4,9 +4,9 @@
 // Buffers     data_words (read), begins (read) 4 bytes a buffer, where it begins in both spans, ascending, and the total behind the
 //             last; output (written)
 // Workgroup   256 invocations, no memory
-// Work is divided by output bytes, whichever buffers they belong to: an invocation finds the buffer of its first byte by bisection, and
-// for each of its bytes where that stands in the source. Sixteen bytes that neighbouring invocations read lie in the same words, or
-// in words that follow each other.
+// Work is divided by output bytes, whichever buffers they belong to: an invocation finds the buffer of its first byte by bisection,
+// and then the place in the source of each of its bytes. The bytes that neighbouring invocations read are in the same words, or in
+// consecutive ones.
 
 #import gpu/webgpu/shared/bytes.wgsl
 #import gpu/webgpu/shared/workgroup.wgsl
@@ -59,7 +59,7 @@ fn place_in_planes(at: u32, bytes: u32) -> u32 {
 fn make_vector(id: vec3u, size: vec3u, thread: u32, forth: bool) {
   let vector = workgroup_number(id, size, parameters.workgroup_count) * kThreads + thread;
   let total = begins[parameters.buffer_count];
-  // Not multiplied out before it is known to be inside: numbers beyond the last vector may be large.
+  // The number is multiplied only once it is known to be inside: those beyond the last vector may be large.
   if (vector >= (total / kVectorBytes) + u32(total % kVectorBytes != 0u)) {
     return;
   }
