@@ -5,7 +5,7 @@
 
 namespace hemstitch {
 
-// Threads of a block: eight warps that know nothing of each other.
+// Threads of a block: eight independent warps.
 inline constexpr unsigned kCopyPiecesThreads = 256;
 
 // Blocks that a multiprocessor holds at once: what 42 registers a thread allow. Seven blocks with 32 registers are slower, since

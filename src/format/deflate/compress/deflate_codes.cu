@@ -42,8 +42,8 @@ struct CodeShared {
   std::uint32_t few_depth_counts[kDeflateMaxCodeBits + 1];
 
   std::uint8_t listed_lengths[kDeflateMostLengthItems];  // both codes, one after the other, as in the header
-  std::uint16_t
-      items[kDeflateMostLengthItems];  // a DeflateLengthItem each: its symbol in the low bits, the extra bits above it
+  std::uint16_t items
+      [kDeflateMostLengthItems];  // a DeflateLengthItem each: its symbol in the low bits, the extra bits above it
   std::uint32_t item_frequencies[kLanes];
   std::uint8_t precode_bits[kLanes];
   std::uint16_t precodes[kLanes];

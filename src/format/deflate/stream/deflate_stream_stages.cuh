@@ -121,11 +121,12 @@ struct DeflateStreamStatus {
   std::uint32_t candidates, starts, entries;
   std::uint32_t parts;  // of pages that are in use
   std::uint32_t repairs;
-  std::uint32_t begins;      // 1: an entry begins where the piece does
-  std::uint32_t chunks;      // on the chain
-  std::uint32_t first_bad;   // the first chunk that nothing follows; kDeflateNone: there is none
-  std::uint32_t end_chunk;   // one more than the last chunk with a confirmed end; then what is confirmed of it
-  std::uint32_t bad_source;  // the first chunk in which a source is before its member; kDeflateNone: there is none
+  std::uint32_t begins;     // 1: an entry begins where the piece does
+  std::uint32_t chunks;     // on the chain
+  std::uint32_t first_bad;  // the first chunk that nothing follows; kDeflateNone: there is none
+  std::uint32_t end_chunk;  // one more than the last chunk with a confirmed end; then what is confirmed of it
+  std::uint32_t
+      bad_source;  // the first chunk in which a source is before its member; kDeflateNone: there is none
   DeflatePieceEnd why;
   std::uint32_t members;  // before end_chunk
   std::uint32_t ended;    // the last chunk ended its stream

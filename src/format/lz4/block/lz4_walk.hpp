@@ -126,9 +126,8 @@ inline constexpr std::uint32_t kLz4MostWalkedBytes = 4144;
 static_assert(kLz4MostWalkedBytes * 255 + kLz4MostWalkedBytes / 3 * 20 <= kLz4BytesMask);
 
 struct Lz4Walk {
-  std::uint32_t left_at =
-      0;                   // the first position not walked, with kLz4WalkStopped if the walk stopped there
-  std::uint32_t sums = 0;  // pieces << kLz4PieceShift | bytes; pieces are right modulo 2^11
+  std::uint32_t left_at = 0;  // the first position not walked, with kLz4WalkStopped if the walk stopped there
+  std::uint32_t sums = 0;     // pieces << kLz4PieceShift | bytes; pieces are right modulo 2^11
 };
 
 HEMSTITCH_HOST_DEVICE constexpr std::uint32_t lz4_sums(std::uint32_t literal_count,
