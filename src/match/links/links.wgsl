@@ -2,7 +2,7 @@
 //
 // Passes      link         a workgroup owns a block and takes 32,768 of its positions, history first, in groups of 256, in order;
 //                          run as often as the longest block needs, so that no run takes long
-//             link_pieces   a workgroup owns a piece of a block, and does the same over the piece and the part of the
+//             link_pieces  a workgroup owns a piece of a block, and does the same over the piece and the part of the
 //                          block to which it may link: so few long blocks keep many workgroups busy
 // Buffers     data_words (read); blocks (read); heads (written) 4 bytes for each of 2^hash_bits hashes of each block (of each
 //             piece in link_pieces): the newest position with that hash, from 1 on, and behind them 4 bytes a block (read by link

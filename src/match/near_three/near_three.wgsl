@@ -1,7 +1,7 @@
 // near_three: the nearest earlier place with the same three bytes (contract: near_three.hpp), along the links of a hash of three bytes.
 //
 // Passes      walk     an invocation walks for four positions of its tile
-// Buffers         data_words, blocks, tiles (read); links (read) 4 bytes a position; records (written) 4 bytes a position:
+// Buffers     data_words, blocks, tiles (read); links (read) 4 bytes a position; records (written) 4 bytes a position:
 //             the offset, and how many bytes agree there, up to most_compared
 // Workgroup   256 invocations, none
 

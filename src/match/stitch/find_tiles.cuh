@@ -12,16 +12,15 @@
 // small depth read links from device memory instead.)
 //
 // A tile, with a barrier after each line:
-//   walk             every thread finds its best matches, compared up to the cap. Of a candidate, only the four bytes are
+//   walk       every thread finds its best matches, compared up to the cap. Of a candidate, only the four bytes are
 //              compared in which it must agree to be longer than the best so far; most fail there. The next tile's bytes and links
 //              are loaded meanwhile.
 //   extend     only where some match reached the cap. Neighbours with the same offset are a run; a run's *last*
-//              position knows that everything up to its own cap agrees. Mostly it ends within the next four bytes. Otherwise a warp
+//              position knows that everything up to its own cap agrees. Mostly the run ends within the next four bytes. Otherwise a warp
 //              compares from there on, 512 bytes a step, and remembers the offset and the range that agrees: a later run of that
 //              offset inside the range is not compared. So a text of few periods, or a repeat that hash collisions break into many
-//              runs, is compared once. Every other position of a run ends where its
-//              last one ends.
-//   backward     the twin has each position try the offsets of the next ones. Here it is the other way round: a match
+//              runs, is compared once. Every other position of a run ends where its last one ends.
+//   backward   the twin has each position try the offsets of the next ones. Here it is the other way round: a match
 //              carries itself back over the bytes before it that agree with those before its candidate. At each position a maximum
 //              is taken, so the order does not matter. Only the first match of a run of one offset must do this, since it reaches
 //              what the others reach; so a tile compares once a run, not several times a position. The positions after a tile's

@@ -4,7 +4,7 @@
 // Passes      size_parts  a workgroup takes a part that a chunk may have, a row of its units: how many bits it would take
 //             make_parts  a workgroup takes a part that a chunk has: how it is written, its codes, and the header that says them. Where
 //                         chunks are split, it first looks for the cuts with the smallest sum
-// Buffers         chunks (read); tokens (read) 136 bytes a tile; histograms (read) 10240 bytes a chunk; part_bits (written
+// Buffers     chunks (read); tokens (read) 136 bytes a tile; histograms (read) 10240 bytes a chunk; part_bits (written
 //             by size_parts, read by make_parts) 256 bytes a chunk: for each pair of a first and a last unit; parts (written by
 //             make_parts) 1640 bytes a part
 // Workgroup   128 invocations, 9.4 KB in arrays: for each symbol of the three codes its frequency, key, place among the sorted ones, node,

@@ -4,7 +4,7 @@
 //             place_parts  an invocation goes over the parts of its block, whose sizes are known: where each begins, and whether the
 //                          block fits its room. (Then scan.wgsl over `padded`: where each block's output begins)
 //             clear        an invocation clears one word of the output
-//             pack                 a workgroup takes a tile: its tokens or bytes are assembled in workgroup memory, with the
+//             pack         a workgroup takes a tile: its tokens or bytes are assembled in workgroup memory, with the
 //                          head of a part that begins there and the end of a part or block that ends there; words that it shares
 //                          with its neighbours are joined in the output
 // Buffers     data_words, blocks, chunks (read); block_chunks (read) 4 bytes a block, and the total: its first chunk; chunk_tiles

@@ -5,7 +5,7 @@
 //   scan      two prefix sums, of literals and of match bytes, say where each sequence's tokens and its content begin. In a warp
 //             they share a word: its matches have at most 32 * 258 bytes.
 //   matches   every thread counts the symbols of its own one.
-//   tokens       a warp lays out the tokens of its 32 sequences, 32 at a time, one a lane. A word with a bit for each token
+//   tokens    a warp lays out the tokens of its 32 sequences, 32 at a time, one a lane. A word with a bit for each token
 //             that is a sequence's first tells which sequence a lane's token belongs to.
 //   long      runs of more than kLongLiterals literals are left out there, and taken by the whole thread block afterwards.
 //

@@ -1,7 +1,7 @@
 // Tokens of DEFLATE's chunks (contract: deflate_tokens.hpp), from the decision at every position and from where a walk along them
 // enters each tile (parse/walk/walk.wgsl).
 //
-// Passes           mark     half a workgroup takes a tile: where tokens begin, as bits. Each lane finds where walks
+// Passes      mark     half a workgroup takes a tile: where tokens begin, as bits. Each lane finds where walks
 //                      over its 32 positions leave them. One lane then steps from lane to lane, and each lane walks over its own
 //                      positions again
 //             count    a workgroup takes eight tiles: how often each symbol occurs among the tokens that begin there

@@ -2,7 +2,7 @@
 //
 // Mapping. One thread block of kEncodeThreads a block, which takes the block's list in tiles of one sequence a thread:
 //
-//   sizes           a sequence that continues the match before it has none; the first one of such a row adds up their
+//   sizes      a sequence that continues the match before it has none; the first one of such a row adds up their
 //              lengths. A sequence's counts say what it writes and how far it moves in the input.
 //   scan       one prefix sum of both, in one 64-bit word: where each sequence writes, and where its literals stand.
 //   bytes      every thread writes its own sequence: into shared memory where the tile fits there (then the thread block

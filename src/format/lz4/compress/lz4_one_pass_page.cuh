@@ -8,7 +8,7 @@
 //              before have left it; then the even positions enter (match/common/enter_row.cuh), and each sees the newest one
 //              before it. That gives two candidates; the first word decides between them.
 //   compare    The candidate is compared up to 16 bytes, in four words, and also with the four bytes before.
-//   extend         Where a match has 16 bytes and is not covered, the warp compares on, 128 bytes a step, for the first such
+//   extend     Where a match has 16 bytes and is not covered, the warp compares on, 128 bytes a step, for the first such
 //              lane. Matches that this one covers are left out, so a row has at most four extensions, and each goes on after the
 //              one before.
 //   carry      One row behind, since a match may begin two pairs before its own: two shuffles. Then the running maximum of

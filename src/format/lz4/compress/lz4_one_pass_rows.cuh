@@ -5,9 +5,9 @@
 // *row*, through all of them while the numbers are in registers. A lane owns one position of the row. The text is in shared
 // memory; candidates are links in device memory, which match/stitch/build_chains.cuh has built.
 //
-//   compare       The candidate is compared up to the cap of 16 bytes, in four words, and also with the four bytes before:
+//   compare    The candidate is compared up to the cap of 16 bytes, in four words, and also with the four bytes before:
 //              matches may begin as much earlier.
-//   extend         Where a match has reached the cap, the warp compares on, 128 bytes a step, for the first such lane. Every
+//   extend     Where a match has reached the cap, the warp compares on, 128 bytes a step, for the first such lane. Every
 //              other match of that offset, in this row and later ones, ends at the same place. 32 such ends are remembered, one a
 //              lane.
 //   stitch     One row behind, since position p looks at p+1..p+4: four shuffles. Then the running maximum of the ends.
@@ -30,7 +30,7 @@ inline constexpr std::uint32_t kOnePassCapBytes = 16;
 //
 // Packings.
 //   match   length, code: of two the better is the larger; 0 for none
-//   key         of the forward maximum: end, counted from the row's begin, then lane + 1, with 0 in place of lane + 1 for
+//   key     of the forward maximum: end, counted from the row's begin, then lane + 1, with 0 in place of lane + 1 for
 //           matches of earlier rows: on equal ends the later position wins, which is the position's own match. A position without a
 //           match gets one that ends at the position itself, which is no worse than none
 //
