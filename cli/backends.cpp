@@ -85,6 +85,8 @@ void list_backends(bool as_json, bool with_details) {
   const ChoiceTable choice = choice_table(registry, Choosers::kAuto, device, load_figures());
   if (!as_json)
     for (const std::string& line : choice_lines(choice)) fmt::print("{}\n", line);
+  if (!as_json && with_details)
+    for (const std::string& line : rule_lines(choice)) fmt::print("{}\n", line);
   // HEMSTITCH_BACKEND may name a backend that cannot start here; then the list is needed most.
   Json automatic;
   std::string hindrance;

@@ -90,6 +90,11 @@ std::vector<std::string> choice_lines(const ChoiceTable& table) {
                                 fmt::join(sizes, ", "),
                                 size_text(least(table, candidate, Direction::kRestore, 1))));
   }
+  return lines;
+}
+
+std::vector<std::string> rule_lines(const ChoiceTable& table) {
+  std::vector<std::string> lines;
   lines.emplace_back(
       "founding document 004's rule: a kernel must take over 5 times as long as its transfers");
   for (const RuleCase& one : kDocumentCases)

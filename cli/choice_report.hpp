@@ -1,5 +1,5 @@
-// What `hemstitch backends` shows about the choice of `auto`: its figures, from which size on a device is
-// used, and the rule of founding document 004 for comparison.
+// What `hemstitch backends` shows about the choice of `auto`: its figures, and from which size on a device is
+// used; with -vv, the rule of founding document 004 for comparison.
 #pragma once
 
 #include <string>
@@ -14,6 +14,7 @@ namespace hemstitch::cli {
 bool has_device_to_choose(const ChoiceTable& table);
 
 std::vector<std::string> choice_lines(const ChoiceTable& table);
+std::vector<std::string> rule_lines(const ChoiceTable& table);
 Json choice_json(const ChoiceTable& table);
 
 }  // namespace hemstitch::cli

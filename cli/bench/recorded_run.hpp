@@ -1,5 +1,5 @@
 // Runs in the form of bench/results: one JSON object with the machine, the data and a row for each figure.
-// docs/architecture.md, "Recorded runs", describes it.
+// docs/design/records.md describes it.
 #pragma once
 
 #include <cstddef>

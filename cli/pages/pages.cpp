@@ -186,10 +186,7 @@ void print_table(const PageSurvey& survey, const std::string& name) {
     fmt::print("{:<12}{:>12}{:>14.2f}{:>14.2f}\n", speed.backend, speed.pages, speed.put_gbps,
                speed.get_gbps);
   if (const std::uint64_t crossing = survey.crossing_pages(); crossing != 0)
-    fmt::print(
-        "\nA device is faster than the processor from {} pages a call on; founding document 004's rule says "
-        "{}.\n",
-        crossing, kPagesOfRule);
+    fmt::print("\nA device is faster than the processor from {} pages a call on.\n", crossing);
 }
 
 void print_json(const PageSurvey& survey, const std::string& name) {

@@ -1,8 +1,8 @@
-// Compressing to DEFLATE in the batch interface on a CUDA device: a caller's arrays become a batch (batch_layout.hpp), the encoder writes between
-// what is the format's, and that is filled in.
+// Compressing to DEFLATE in the batch interface on a CUDA device: a caller's arrays become a batch (batch_layout.hpp), the encoder
+// writes the DEFLATE data, and kernels here write the format's headers and trailers around it.
 //
-//   begin_streams  one thread a block: what checksums are made of, and how much room there is; none for a block that was left out
-//   end_streams    one thread a block: what stands before the data and behind it, and why a block was left out
+//   begin_streams  one thread a block: which bytes the checksum covers, and the block's room; no room for a block that was left out
+//   end_streams    one thread a block: the header before the data, the trailer behind it, and the status of a block that was left out
 //
 // No shared memory, no synchronisation.
 #include "batch/batch_layout.hpp"

@@ -1,13 +1,13 @@
-// Restoring DEFLATE in the batch interface on a CUDA device: heads are read, what is between them and the trailers restored, trailers verified.
+// Restoring DEFLATE in the batch interface on a CUDA device: headers are read, the data behind them is restored, trailers are verified.
 // Its CPU twin is restore_deflate_stream_reference (format/deflate/frame/deflate_stream_reference.hpp).
 //
-//   open_streams    one warp a stream: where its DEFLATE stands; nothing of a stream whose head is refused
+//   open_streams    one warp a stream: where its DEFLATE data is; a stream whose header is refused gets no data
 //   checksums       of gzip headers, of zlib's dictionaries
 //   restore         deflate_restore_cuda.hpp
 //   checksums       of contents
-//   judge_streams   one thread a stream: its status, the first that is not OK of head, DEFLATE and trailer
+//   judge_streams   one thread a stream: its status, which is the first one that is not OK of header, DEFLATE and trailer
 //
-// Raw DEFLATE has neither head nor trailer, and takes the middle step alone. No shared memory.
+// Raw DEFLATE has neither header nor trailer and takes only the middle step. No shared memory.
 #include "batch/batch_layout.hpp"
 #include "batch/deflate_batch_device.hpp"
 #include "format/deflate/frame/deflate_head.hpp"
@@ -26,16 +26,16 @@ constexpr unsigned kThreads = 128, kWarps = kThreads / 32;
 
 struct HeadArrays {
   Status* d_statuses;
-  // What a checksum in the head is of; no bytes where there is none. Also what it should be, and is.
+  // The bytes that the header's checksum covers (no bytes if it has none), the value that it states, and the value found.
   const std::byte** d_checked;
   std::size_t* d_checked_bytes;
   std::uint32_t* d_expected;
   std::uint32_t* d_found;
-  // The stream's DEFLATE, and how much it may restore to; nothing where the head is refused.
+  // The stream's DEFLATE data and the room for its content; no data if the header is refused.
   const std::byte** d_data;
   std::size_t* d_data_bytes;
   std::size_t* d_capacities;
-  std::uint32_t* d_history_bytes;  // none, where the head names no dictionary
+  std::uint32_t* d_history_bytes;  // 0 if the header names no dictionary
 };
 
 __global__ void __launch_bounds__(kThreads)
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kThreads)
     head = read_deflate_head(format, begin, size, history_bytes != 0);
   if (threadIdx.x % 32 != 0) return;
   const bool opened = head.status == Status::kOk;
-  // Without an output a dictionary stands nowhere.
+  // A stream without an output has no history, so no dictionary either.
   bool checked = opened && head.has_checksum;
   if (format == Format::kZlib && batch.d_outputs == nullptr) checked = false;
   heads.d_statuses[i] = head.status;
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(kThreads)
   heads.d_history_bytes[i] = deflate_head_names_dictionary(format, head) ? history_bytes : 0;
 }
 
-// The statuses and sizes of `batch` are those of the DEFLATE alone before. `d_content_checksums` may be left out.
+// On entry, the statuses and sizes of `batch` describe the DEFLATE data alone. `d_content_checksums` may be null.
 __global__ void __launch_bounds__(kThreads)
     judge_streams(const DeviceRestore batch, const Format format, const HeadArrays heads,
                   const std::uint32_t* d_content_checksums) {
@@ -166,7 +166,7 @@ void deflate_restore_async(const hemstitch_deflate_streams& streams, Format form
   const Checksum kind = format == Format::kZlib ? Checksum::kAdler32 : Checksum::kCrc32;
   cuda::launch({.kernel = kOpenBudget, .grid = grid_for(batch.count, kWarps), .stream = stream}, open_streams,
                batch, format, heads);
-  // Blocks of BGZF have no checksum in their headers, and without histories no zlib stream that names one is opened.
+  // Headers of BGZF blocks have no checksum. Without histories, no zlib stream that names a dictionary is opened.
   if (format == Format::kGzip || (format == Format::kZlib && d_history_bytes != nullptr))
     deflate_checksums_async(kind, reinterpret_cast<const void* const*>(heads.d_checked),
                             heads.d_checked_bytes, batch.count, heads.d_found, stream);

@@ -1,7 +1,7 @@
 // The LZ4 part of the batch interface on a CUDA device: a caller's arrays become a batch (batch_layout.hpp), the stages
 // run as they are, and blocks that were left out get their status back.
 //
-//   amend_statuses  one thread a block: why a block was left out stands above what an empty block came to
+//   amend_statuses  one thread a block: the reason why a block was left out replaces the status of the empty block in its place
 //   fill_sizes      one thread an element: one size for all
 //
 // No shared memory, no synchronisation.
@@ -41,8 +41,7 @@ unsigned grid_for(std::uint64_t count) {
   return static_cast<unsigned>(grid);
 }
 
-// Results of a block that was left out are set to nothing: `d_output_bytes`, `d_sizes` and `d_entries` are taken where
-// they are given.
+// Results of a block that was left out are set to 0, in those of `d_output_bytes`, `d_sizes` and `d_entries` that are given.
 struct BlockResults {
   std::size_t* d_output_bytes = nullptr;
   std::uint32_t* d_sizes = nullptr;
@@ -101,7 +100,7 @@ struct RawTemp {
     d_stage = carver.take<std::byte>(stage_bytes);
   }
 
-  // Lays the blocks out; throws where the caller brought too little.
+  // Lays the blocks out. Throws if the caller's memory is too small.
   DeviceBlocks begin(std::string_view function, BatchTemp temp, cudaStream_t stream) const {
     check_scratch(function, carver.bytes(), temp.d_temp, temp.bytes);
     layout.lay_out(d_first, {}, nullptr, d_admitted, stream);

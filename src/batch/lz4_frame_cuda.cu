@@ -2,7 +2,7 @@
 // kernels around the stages:
 //
 //   writing                                      reading
-//     split_content   blocks of the content        clear_blocks     no block is there yet
+//     split_content   blocks of the content        clear_blocks     marks all as absent
 //     compress span   with 4 bytes of room before  walk_frame       from block to block (lz4_frame_walk.hpp)
 //                     each block, 4 behind it      restore          sizes alone
 //     write_headers   header, sizes, end mark      count_sizes      and their sum: places
@@ -12,16 +12,16 @@
 //                                                  checksum
 //                                                  judge_frame      the first failure, or the size
 //
-// Linked blocks differ in the second restore alone, which takes one after the other. Their sizes need nobody's bytes, so
-// they are found all at once, as if every block but the first had all the history that an offset can reach; what it
-// really has is known, and checked, when they are restored.
+// Linked blocks differ only in the second restore, which takes one after the other. Sizes do not depend on any content, so they are
+// found all at once, as if every block but the first had all the history that an offset can reach. How much it really has is known,
+// and checked, when the blocks are restored.
 //
 // Thread mapping: one thread a block of the frame; walk_frame is one thread, judge_frame and end_frame one block of
 // threads. Shared memory: 8 bytes in judge_frame. Scratch: what the stages need, and 60 bytes a block
 // (writing), 88 (reading).
 //
-// The frame's bytes are the `reference` engine's, and what is read is read as hostile: every size is checked against
-// what is left before it is used.
+// The frame has the bytes that the `reference` engine writes. Input is read as hostile: every size is checked against what is left
+// before it is used.
 #include <array>
 
 #include "batch/batch_layout.hpp"
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint32_t i = thread_index();
   if (i >= content.count) return;
   const FrameLayout::Block block = content.layout.block(i);
-  // A last byte that stands apart is stored, whatever is before it.
+  // A last byte in a block of its own is stored, whatever precedes it.
   const bool linked = content.linked && block.at < content.layout.body_bytes();
   d_blocks[i] = {content.d_content + block.at, static_cast<std::uint32_t>(block.bytes),
                  linked ? static_cast<std::uint32_t>(min(std::uint64_t{kFrameHistoryBytes}, block.at)) : 0,
@@ -260,7 +260,7 @@ __global__ void __launch_bounds__(kThreads) place_outputs(const ReadFrame frame)
   frame.d_rooms[i] = fits ? frame.d_sizes[i] : 0;
   if (frame.linked)
     frame.d_history_bytes[i] = static_cast<std::uint32_t>(min(std::uint64_t{kFrameHistoryBytes}, at));
-  // A block that failed, or does not fit, is not restored again: as one of no bytes it writes nothing.
+  // A block that failed or does not fit is not restored again: it counts as empty and writes nothing.
   if (!fits || frame.d_size_statuses[i] != HEMSTITCH_OK) frame.d_lz4_bytes[i] = 0;
   if (!fits) frame.d_stored_bytes[i] = 0;
 }
@@ -278,11 +278,11 @@ __global__ void __launch_bounds__(kThreads)
     if (frame.checksums && frame.d_checksums[i] != frame.d_found_checksums[i])
       status = HEMSTITCH_BLOCK_CHECKSUM_MISMATCH;
     else if (!frame.d_stored[i] && frame.d_size_statuses[i] != HEMSTITCH_OK)
-      status = HEMSTITCH_CORRUPT_BLOCK;  // a block above the frame's block size as well
+      status = HEMSTITCH_CORRUPT_BLOCK;  // also a block larger than the frame's block size
     else if (frame.d_offsets[i] + frame.d_sizes[i] > frame.capacity)
       status = HEMSTITCH_OUTPUT_TOO_SMALL;
     else if (!frame.d_stored[i] && frame.d_statuses[i] != HEMSTITCH_OK)
-      // It was sound when its size was asked for. A linked one may reach to before the content.
+      // It was sound when its size was computed. But a linked block may refer to bytes before the content.
       status = frame.linked ? HEMSTITCH_CORRUPT_BLOCK : HEMSTITCH_INTERNAL;
     if (status != HEMSTITCH_OK)
       atomicMin(&sh_first, static_cast<unsigned long long>(i) << 32 | static_cast<unsigned>(status));

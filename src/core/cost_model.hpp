@@ -1,4 +1,4 @@
-// What a parse believes that literals and matches cost in the encoded block.
+// What a parse assumes that literals and matches cost in the encoded block.
 // Integers in sixteenths of a bit, so that no rounding of a processor ever decides a byte.
 #pragma once
 

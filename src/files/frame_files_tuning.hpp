@@ -10,24 +10,24 @@
 namespace hemstitch {
 
 struct FrameLoadSizes {
-  // Read by one thread and sent at once. Each thread has two in pinned memory, which takes long to pin and is kept with the device:
-  // 256 MB for 16 threads. With these two an H200's host brought 36.6 GB/s from files in memory to the device.
+  // One thread reads a piece and uploads it. Each thread has two pieces in pinned memory, which takes long to pin and is kept with
+  // the device: 256 MB for 16 threads. With two, an H200's host brought 36.6 GB/s from files in memory to the device.
   std::size_t most_piece_bytes = std::size_t{8} << 20;
   std::size_t least_piece_bytes = std::size_t{1} << 20;  // where files are too small for all threads
   std::size_t piece_files = 512;
   // Compressed bytes whose blocks are restored in one batch: some hundred blocks of 256K.
   std::size_t most_group_bytes = std::size_t{64} << 20;
   std::size_t least_group_bytes = std::size_t{16}
-                                  << 20;  // where there is little, so that reading and restoring overlap
+                                  << 20;  // where there is little data, so that reading and restoring overlap
   std::size_t group_pieces = 64;
   // Groups on the device at once: one arrives, the others are restored side by side.
   std::size_t groups = 6;
-  // What is one stream of less, compressed, is the processor's.
+  // The processor restores files that are one stream with fewer compressed bytes.
   std::uint64_t least_stream_bytes = std::uint64_t{8} << 20;
 };
 
 struct FrameSaveSizes {
-  // Content that is compressed at once; two batches have an output, one is compressed while the other one is written.
+  // Content that is compressed at once. There are outputs for two batches: one is compressed while the other one is written.
   std::size_t batch_bytes = std::size_t{128} << 20;
   // Downloaded and written by one thread at once.
   std::size_t piece_bytes = std::size_t{4} << 20;

@@ -1,10 +1,9 @@
 // What all parses share: from one match record a position to a list of sequences that covers the block.
 //
-// A parse walks the block from its first byte to its last and decides at each position it comes to: a
-// literal, or a match, after which it continues behind the match. Its result is a list of sequences; the last
-// one holds literals alone (perhaps none), so an encoder never needs to ask whether the block ends with a
-// match. Finders know nothing of formats. The limits of a format (core/block_plan.hpp) are applied here, by
-// usable_match(), to every record before any parse looks at it.
+// A parse walks the block from its first byte to its last and decides at each position it comes to: a literal, or a match, and then
+// continues after it. Its result is a list of sequences. The last one has only literals (perhaps none), so an encoder need not
+// check whether the block ends with a match. Finders know nothing of formats. The limits of a format (core/block_plan.hpp) are
+// applied here, by usable_match(), to every record before any parse looks at it.
 #pragma once
 
 #include <cstddef>
@@ -29,9 +28,8 @@ struct ParseInput {
   std::span<const MatchRecord> near_records = {};
 };
 
-// What of `record` may be used at `position` of a block of `block_bytes`: clipped to the format's longest
-// match and to where the last match must end; nothing (length 0) when the rest is too short, the offset too
-// large, or the match would start too late.
+// The part of `record` that may be used at `position` of a block of `block_bytes`: clipped to the format's longest match and to
+// where the last match must end. The length is 0 if the rest is too short, the offset too large, or the match would start too late.
 HEMSTITCH_HOST_DEVICE constexpr Match usable_match(MatchRecord record, std::size_t position,
                                                    std::size_t block_bytes, const BlockPlan& plan) {
   if (record == 0 || record_offset(record) > plan.max_offset) return {};
@@ -64,7 +62,7 @@ class SequenceBuilder {
   std::uint32_t literal_count_ = 0;
 };
 
-// What a match costs for its offset, where a cost model prices offsets.
+// What a match's offset costs, if the cost model prices offsets.
 template <typename Model>
 std::uint64_t offset_cost_of(const Model& model, std::uint32_t offset) {
   if constexpr (requires { model.offset_cost(offset); })

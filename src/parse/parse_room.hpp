@@ -1,4 +1,4 @@
-// Where the lists of a batch of blocks stand, before anything is known of their lengths.
+// Where the lists of a batch of blocks go, before their lengths are known.
 //
 // A block of n bytes has at most n / min_match_length matches, and the last literals besides. With blocks in ascending
 // order of their positions in the batch, without overlap,

@@ -1,5 +1,5 @@
-// usable_match() of parse.hpp for kernels: the same limits, worked out once a block, so that a position costs a few
-// 32-bit instructions.
+// usable_match() of parse.hpp for kernels: the same limits, computed once for each block, so that a position costs a few 32-bit
+// instructions.
 #pragma once
 
 #include "parse/parse_cuda.hpp"

@@ -1,16 +1,16 @@
 // Fixed strings in device memory: counted tile by tile, scanned, written.
 //
 // Mapping. One warp a tile of 8 KB, laid on aligned addresses whatever that of the texts is. A step is 2 KB: four rows in
-// which each lane holds 16 bytes, and the word behind them from its neighbour. A lane judges its 16 positions by their
-// first bytes (search_words.hpp), which leaves a mask; what is left is compared in full, and held against the end of the
-// text that it begins in. The text is looked for where a tile has anything left: by the whole warp for the tile's ends,
-// and by a lane where a text ends within the tile. Patterns of up to four bytes in a tile of one text need neither.
-// Writing does the same again for tiles that counted a match; a scan over the lanes of each row gives the places.
+// which each lane holds 16 bytes, and the word behind them from its neighbour. A lane judges its 16 positions by their first bytes
+// (search_words.hpp), which leaves a mask. The remaining positions are compared in full, and checked against the end of their text.
+// The text is searched only if a tile has such positions: by the whole warp for the tile's ends, and by a lane if a text ends
+// within the tile. Patterns of up to four bytes in a tile of one text need neither. Writing does the same again for tiles that
+// counted a match; a scan over the lanes of each row gives the places.
 //
-// Shared memory: 8 KB for the pairs of several patterns, 4 bytes for one. Synchronisation: one __syncthreads when the
-// pairs are loaded, then warps alone. Complexity: bytes, read once to count, once more in tiles with matches; at a
-// position that passes, the patterns that begin with its two bytes, so at most all patterns in full.
-// No byte outside the texts is read. CPU twin: find_in_texts in search.cpp.
+// Shared memory: 8 KB for the pairs of several patterns, 4 bytes for one. Synchronisation: one __syncthreads when the pairs are
+// loaded, then only within warps. Complexity: all bytes are read once to count, and once more in tiles with matches; at a position
+// that passes, the patterns that begin with its two bytes are compared in full. No byte outside the texts is read. CPU twin:
+// find_in_texts in search.cpp.
 #include "compact/pieces/piece_words.hpp"
 #include "compact/scan/scan_cuda.hpp"
 #include "gpu/cuda/kernel_trace.hpp"
@@ -47,7 +47,7 @@ std::uint64_t tile_count(const CudaTexts& texts) {
   return texts.bytes == 0 ? 0 : (places_of(texts).end + kSearchTileBytes - 1) / kSearchTileBytes;
 }
 
-// Whether `bytes` of the pattern stand at `text`, which has as many.
+// Whether the first `bytes` of the pattern are at `text`, which has as many.
 template <bool kIgnoreCase>
 __device__ bool stands_at(const std::byte* text, const std::uint32_t* d_pattern, std::uint32_t bytes) {
   const auto pattern_byte = [&](std::uint32_t at) {
@@ -73,7 +73,7 @@ __device__ bool stands_at(const std::byte* text, const std::uint32_t* d_pattern,
   return true;
 }
 
-// How many bytes of the longest pattern stand at `text`, which has `room` bytes and has passed; 0 for none.
+// The length of the longest pattern at `text`, which has `room` bytes and has passed; 0 for none.
 template <bool kSeveral, bool kIgnoreCase>
 __device__ std::uint32_t longest_at(const DevicePatterns& patterns, const std::byte* text,
                                     std::uint64_t room) {
@@ -106,7 +106,7 @@ struct TileTexts {
   std::uint64_t beyond;
   std::uint64_t first_end;
 
-  // The end of the text that a position of the tile stands in.
+  // The end of the text to which a position of the tile belongs.
   __device__ std::uint64_t end_at(const CudaTexts& texts, std::uint64_t position) const {
     if (position < first_end) return first_end;
     std::uint64_t low = first, high = beyond;
@@ -141,7 +141,7 @@ __device__ TileTexts texts_of(const CudaTexts& texts, std::uint64_t begin, std::
   return {first, first_end >= end ? first + 1 : text_at(texts, end - 1, lane) + 1, first_end};
 }
 
-// A lane's 16 bytes and the word behind them.
+// A lane's 16 bytes and the word after them.
 struct LaneText {
   std::uint32_t word[5];
 };

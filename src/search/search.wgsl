@@ -6,8 +6,8 @@
 //             text_begins (read) 4 bytes a text, and the end of the last; tile_counts (written by count) 4 bytes for 4096
 //             positions; tile_begins (read by write) as many, and the total; matches (written) 8 bytes a match
 // Workgroup   256 invocations, 1 KB: the matches of each
-// An invocation judges 16 positions by their first bytes, and compares what is left in full. Which text a position
-// stands in is found by bisection, for those alone. Words are put together as in search/search_words.hpp.
+// An invocation judges 16 positions by their first bytes, and compares the remaining ones in full. Only for those, the text of a
+// position is found by bisection. Words are assembled as in search/search_words.hpp.
 
 #import gpu/webgpu/shared/workgroup.wgsl
 
@@ -66,7 +66,7 @@ fn data_word(place: u32) -> u32 {
   return (low >> shift) | ((high << 1u) << (31u - shift));
 }
 
-// Those of 16 positions that pass, a bit each.
+// The positions that pass, of 16, a bit each.
 fn passing(first: u32) -> u32 {
   if (first >= parameters.position_count) {
     return 0u;
@@ -88,7 +88,7 @@ fn passing(first: u32) -> u32 {
   return select(mask, mask & ((1u << (left % 16u)) - 1u), left < kThreadPositions);
 }
 
-// The end of the text that a position stands in.
+// The end of the text to which a position belongs.
 fn text_end(position: u32) -> u32 {
   var low = 0u;
   var high = parameters.text_count;
@@ -114,7 +114,7 @@ fn stands_at(position: u32, pattern: u32, bytes: u32) -> bool {
   return true;
 }
 
-// How many bytes of the longest pattern stand at a position that has passed; 0 for none.
+// The length of the longest pattern at a position that has passed; 0 for none.
 fn longest_at(position: u32) -> u32 {
   let room = text_end(position) - position;
   if (parameters.pattern_count == 1u) {
@@ -181,7 +181,7 @@ fn write(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
     workgroupBarrier();
     sh_counts[thread] += before;
   }
-  // Wraps around before the first that is wanted; then it is no place.
+  // Wraps around before the first wanted match; then it is not a place.
   var place = tile_begins[tile] + sh_counts[thread] - found - parameters.first_match;
   for (; mask != 0u; mask &= mask - 1u) {
     if (place < parameters.room) {

@@ -5,14 +5,14 @@
 
 namespace hemstitch {
 
-// Threads of a block: eight warps that know nothing of each other.
+// Threads of a block: eight independent warps.
 inline constexpr unsigned kSearchThreads = 256;
 
-// Words of 16 bytes that a lane has under way at once: 2 KB a warp, so that a multiprocessor's warps keep more loads in
-// flight than its memory's delay.
+// Words of 16 bytes that a lane has in flight at once: 2 KB a warp, so that a multiprocessor's warps keep enough loads in flight to
+// hide the memory's delay.
 inline constexpr unsigned kSearchRows = 4;
 
-// Positions of a warp's tile: what one count, and one place in the result, stand for.
+// Positions of a warp's tile, which has one count and one place in the result.
 inline constexpr std::uint32_t kSearchTileBytes = 8192;
 
 }  // namespace hemstitch

@@ -1,8 +1,8 @@
-// What a search does with four bytes at once, for host and device. The shader says the same in WGSL (search.wgsl).
+// What a search does with four bytes at once, for host and device. search.wgsl has the same in WGSL.
 //
-// Bytes stand in words least significant first. A position of the text is judged by the four bytes from it on: by one
-// pattern, whether they begin with its first four (or all it has); by several, whether any pattern begins with the first
-// two, a bit for each of 65,536 pairs. What passes is compared in full.
+// Bytes are in words least significant first. A position of the text is judged by the four bytes from it on. For one pattern: do
+// they begin with its first four (or all that it has)? For several: does any pattern begin with the first two? That is a bit for
+// each of 65,536 pairs. Positions that pass are compared in full.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,12 @@ HEMSTITCH_HOST_DEVICE inline std::uint32_t word_from(std::uint32_t low, std::uin
   return static_cast<std::uint32_t>((static_cast<std::uint64_t>(high) << 32 | low) >> (8 * byte));
 }
 
-// The bytes of a word that a pattern of so many bytes fills.
+// The bytes of a word that a pattern of this many bytes fills.
 HEMSTITCH_HOST_DEVICE inline std::uint32_t first_bytes_mask(std::uint32_t pattern_bytes) {
   return pattern_bytes >= 4 ? ~0u : (1u << (8 * pattern_bytes)) - 1;
 }
 
-// A match on its way from a device.
+// A match in the form in which devices return it.
 struct PackedMatch {
   std::uint64_t word;  // position << 16 | bytes: no pattern has more than 65,535
 

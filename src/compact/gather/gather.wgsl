@@ -7,9 +7,9 @@
 // Workgroup   256 invocations, 4 KB: where up to 1024 pieces begin
 // Work is divided by output bytes, never by pieces, so one large piece among many small ones does not set the time. The
 // workgroup finds the first piece of its bytes by testing 256 places at a time, and notes where the pieces from there on begin; a
-// vector finds its own by bisection among these, or in the buffer where they are too many. It is put together from all pieces that
-// have bytes in it: of each the 16 bytes that stand there if the piece goes on long enough to both sides, as two vectors of the
-// source, shifted; what is not the piece's is masked out. Where one piece fills the workgroup's bytes nothing is searched.
+// vector finds its own by bisection among these, or in the buffer where they are too many. It is assembled from all pieces that
+// have bytes in it. For each piece, two vectors of the source are shifted into place, as if the piece continued on both sides, and
+// bytes that are not the piece's are masked out. If one piece fills the workgroup's bytes, nothing is searched.
 
 #import gpu/webgpu/shared/workgroup.wgsl
 
@@ -39,8 +39,8 @@ var<workgroup> sh_begins: array<u32, kNoted>;
 var<workgroup> sh_first: atomic<u32>;
 var<workgroup> sh_uniform: u32;  // what all invocations are told
 
-// The last piece that begins at or before `place`, for all invocations: of the pieces that are left, each tries one, until every
-// one has been tried.
+// The last piece that begins at or before `place`, for all invocations: each invocation tries one of the pieces that are left,
+// until all have been tried.
 fn search_together(thread: u32, place: u32) -> u32 {
   var stride = 1u;
   while (stride * kThreads < parameters.piece_count) {
@@ -69,7 +69,7 @@ fn search_together(thread: u32, place: u32) -> u32 {
 // The pieces that a workgroup knows of.
 struct Known {
   first: u32,
-  noted: u32,  // so many of them from the first on are noted
+  noted: u32,  // how many of them are noted, counted from the first
   last: u32,
 }
 
@@ -96,8 +96,8 @@ fn piece_at(known: Known, first: u32, place: u32) -> u32 {
   return low;
 }
 
-// The 16 bytes from `place` on, at any alignment. A place below 0 stands for what lies before the buffer: whatever it reads,
-// what follows from 0 on is right.
+// The 16 bytes from `place` on, at any alignment. A place below 0 is before the buffer: the bytes read there mean nothing, those
+// from 0 on are right.
 fn data_at(place: u32) -> vec4u {
   let index = place / kVectorBytes;
   var low = data_vectors[index];
@@ -107,7 +107,7 @@ fn data_at(place: u32) -> vec4u {
   return shifted(low, data_vectors[(index + 1u) % (1u << 28u)], place % kVectorBytes);
 }
 
-// What begins `bytes` behind the beginning of two vectors that follow each other.
+// The 16 bytes that begin `bytes` after the beginning of two consecutive vectors.
 fn shifted(first: vec4u, second: vec4u, bytes: u32) -> vec4u {
   var low = first;
   var high = second.xyz;

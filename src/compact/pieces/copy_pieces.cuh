@@ -1,13 +1,13 @@
 // One copy for gather and scatter: pieces that lie one behind the other in a span, and anywhere on the other side.
 //
-// Mapping. The pieces are laid on an axis: piece i from offsets[i] - offsets[0] + i * kPieceCostBytes, so that pieces
-// cost something though they be empty. The axis is cut into equal shares, one a warp (and again, where there are more
-// shares than warps): work is divided by bytes, however they are cut into pieces. A warp finds the piece that its share
-// begins in by looking at 32 places at once, then takes 32 pieces at a time: each lane clips one to the share, counts its words
-// of 16 bytes and reads its two ends (plan_piece), a scan over the lanes numbers the words, and every lane makes words, finding
-// the piece of each among the 32 ends. Where small pieces follow each other at the target, the last word of one is the first
-// of the next: neighbouring lanes then add up their bytes, and the last of them stores the word at once. That is what makes
-// small pieces fast: a cut store takes up to 16 stores of a byte, in which the other lanes wait.
+// Mapping. The pieces are laid on an axis: piece i from offsets[i] - offsets[0] + i * kPieceCostBytes, so that an empty piece has a
+// cost too. The axis is cut into equal shares, and warps take one share after the other: work is divided by bytes, however they are
+// cut into pieces. A warp finds the piece that its share begins in by looking at 32 places at once, then takes 32 pieces at a time:
+// each lane clips one to the share, counts its words of 16 bytes and reads its two ends (plan_piece), a scan over the lanes numbers
+// the words, and every lane makes words, finding the piece of each among the 32 ends. Where small pieces follow each other at the
+// target, the last word of one is the first of the next: neighbouring lanes then add up their bytes, and the last of them stores
+// the word at once. That is what makes small pieces fast: a cut store takes up to 16 stores of a byte, in which the other lanes
+// wait.
 //
 // Shared memory: 32 plans a warp, 8 warps: 8 KB. Synchronisation: __syncwarp alone. Complexity: bytes + 32 x pieces,
 // and log32(pieces) loads one after the other for each share. Gaps between pieces count as bytes to divide, and cost
@@ -48,8 +48,8 @@ struct PieceList {
 
 inline constexpr unsigned kCopyPiecesWarps = kCopyPiecesThreads / 32;
 
-// Sends for what small pieces are made of, all of them at once: their words are asked for 32 at a time, each time after a
-// wait for memory otherwise.
+// Prefetches the sources of small pieces, all at once. Otherwise their words would be loaded 32 at a time, with a wait for memory
+// each time.
 __device__ inline void prefetch_source(const PiecePart& part) {
   constexpr std::uint32_t kLineBytes = 128;
   const auto prefetch = [&](std::uint32_t at) {
@@ -60,10 +60,10 @@ __device__ inline void prefetch_source(const PiecePart& part) {
   if (part.begin != end) prefetch(end - 1);
 }
 
-// Adds up the words of neighbouring lanes that have one place: `joined` has a bit for each lane whose place is that of the lane
-// before. The last of them has the sum.
+// Adds up the words of neighbouring lanes that have the same place: `joined` has a bit for each lane whose place equals that of the
+// lane before. The last such lane gets the sum.
 __device__ inline void join_words(MaskedWord& word, unsigned joined, unsigned lane) {
-  // Twice as far each time: a lane takes from the one `distance` before it where all lanes between join.
+  // The distance doubles each time: a lane adds the word `distance` lanes before it if all lanes in between join.
   for (unsigned distance = 1; joined != 0; joined &= joined << distance, distance *= 2) {
     const bool takes = (joined >> lane & 1) != 0;
     for (unsigned i = 0; i < 4; ++i) {
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(kCopyPiecesThreads, kCopyPiecesLeastBlocks)
   const std::uint64_t origin = list.d_offsets[0], last = list.count - 1;
   const std::uint64_t beyond_all = place_of(list.d_offsets[last], last) + list.d_sizes[last];
   const std::uint32_t warps = gridDim.x * kCopyPiecesWarps;
-  // As many shares for every warp, so that none is alone at the end.
+  // Every warp gets equally many shares, so that none works alone at the end.
   const std::uint64_t rounds = (beyond_all - origin) / (std::uint64_t{warps} * kMostShareBytes) + 1;
   const auto share = static_cast<std::uint32_t>(
       max((beyond_all - origin) / (warps * rounds) + 1, std::uint64_t{kLeastShareBytes}));
@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(kCopyPiecesThreads, kCopyPiecesLeastBlocks)
           continue;
         }
         MaskedWord made = load_word(plan, ends, word, is_first);
-        // The lane before the first is in the words before, and has stored its part.
+        // The lane before the first one belongs to the previous 32 words and has stored its part.
         const unsigned joined =
             __ballot_sync(kAllLanes, is_first && lane != 0 && (plan.shift_bits & kJoinsBit) != 0);
         join_words(made, joined, lane);

@@ -29,7 +29,8 @@ struct PiecePart {
   std::uint32_t end;
 };
 
-// What of a piece of `bytes` at `at` falls into [share_begin, share_end); all three are places of one axis. Nothing: {0, 0}.
+// The part of a piece of `bytes` at `at` that falls into [share_begin, share_end), as bytes of the piece; {0, 0} if none does. All
+// three are places on one axis.
 struct ByteInterval {
   std::uint32_t begin;
   std::uint32_t end;
@@ -50,15 +51,15 @@ HEMSTITCH_HOST_DEVICE inline std::uint32_t word_count(const PiecePart& part) {
   return static_cast<std::uint32_t>((target + part.end - 1) / kPieceWordBytes - first + 1);
 }
 
-// All that the words of a part have in common. The words of many parts are numbered through, and a plan says where number 0
-// would be if the part had begun earlier: so a word's number is all that finding its bytes takes.
+// All that the words of a part have in common. The words of many parts share one numbering, and a plan says where number 0 would be
+// if the part had begun earlier. So a word's number alone tells where its bytes are.
 struct alignas(16) PiecePlan {
   std::uintptr_t source;    // of word 0, down to 4 bytes: the first of five words of the source
   std::uintptr_t target;    // of word 0
   std::int32_t end;         // the part's end in bytes from word 0's target
-  std::int16_t lead;        // of the source's words that are the part's, which one `source` would be
+  std::int16_t lead;        // the index that `source` would have among the part's source words
   std::uint8_t begin;       // the part's first byte in its first word
-  std::uint8_t shift_bits;  // where a word's bytes begin in the five: 0, 8, 16 or 24; and kJoinsBit
+  std::uint8_t shift_bits;  // where a word's bytes begin in the five words: 0, 8, 16 or 24; and kJoinsBit
   std::uint32_t
       source_first;  // the first and the last of the source's words; bytes that are not the part's are 0
   std::uint32_t source_last;
@@ -76,8 +77,8 @@ struct MaskedWord {
 };
 inline constexpr std::uint32_t kWholeWordMask = 0xFFFF;
 
-// Sources are global memory that nothing writes meanwhile; a device reads and writes it as such though it cannot tell from
-// the address.
+// Sources are global memory that nothing writes meanwhile. The compiler cannot tell that from the address, so the device's
+// instructions say it.
 HEMSTITCH_HOST_DEVICE inline std::uint32_t load_source(const std::uint32_t* word) {
 #ifdef __CUDA_ARCH__
   return __ldg(word);
@@ -92,7 +93,7 @@ HEMSTITCH_HOST_DEVICE inline std::uint8_t load_source(const std::uint8_t* byte) 
   return *byte;
 #endif
 }
-// What stands there where `wanted`, else `otherwise`. As one predicated load: five of them in a row may be on their way together.
+// The word at the address if `wanted`, else `otherwise`. It is one predicated load, so five in a row can be in flight together.
 HEMSTITCH_HOST_DEVICE inline std::uint32_t load_source_if(bool wanted, const std::uint32_t* word,
                                                           std::uint32_t otherwise) {
 #ifdef __CUDA_ARCH__
@@ -135,7 +136,7 @@ HEMSTITCH_HOST_DEVICE inline void store_target(std::byte* target, std::uint8_t b
 #endif
 }
 
-// The 4 bytes at an aligned address; those outside [begin, end) are not read and count 0.
+// The 4 bytes at an aligned address. Bytes outside [begin, end) are not read and count as 0.
 HEMSTITCH_HOST_DEVICE inline std::uint32_t clipped_load(std::uintptr_t address, std::uintptr_t begin,
                                                         std::uintptr_t end) {
   const bool whole = address >= begin && address + 4 <= end;
@@ -170,8 +171,8 @@ HEMSTITCH_HOST_DEVICE inline PiecePlan plan_piece(const PiecePart& part, std::ui
   return plan;
 }
 
-// Of the five words of the source around a word: which are the first and the last of the part's. Those that are not among
-// the five are below 0 or above 4.
+// Which of the five source words around a word are the part's first and last ones. An index below 0 or above 4: it is not among the
+// five.
 struct SourceEnds {
   std::int32_t first;
   std::int32_t last;
@@ -182,8 +183,8 @@ HEMSTITCH_HOST_DEVICE inline SourceEnds source_ends(const PiecePlan& plan, std::
   return {-(plan.lead + static_cast<std::int32_t>(4 * word)), (bytes_left + first_byte - 1) >> 2};
 }
 
-// True for a word whose source is two aligned blocks of 16 bytes that are the part's from end to end: three words on
-// either side are as far as alignment reaches, and the first and the last of the part are not taken.
+// True for a word whose source is two aligned blocks of 16 bytes that belong wholly to the part. Alignment reaches at most three
+// words to either side, and the part's first and last words are excluded.
 HEMSTITCH_HOST_DEVICE inline bool is_inner_word(const SourceEnds& ends) {
   return ends.first <= -4 && ends.last >= 8;
 }
@@ -210,7 +211,7 @@ HEMSTITCH_HOST_DEVICE inline PieceWord load_inner_word(const PiecePlan& plan, st
     words[i] = low.part[i];
     words[4 + i] = high.part[i];
   }
-  // By whole words: twice, then once, so that every index is known to the compiler.
+  // Shifts by two words, then by one, so that the compiler knows every index.
   if (address % 16 >= 8)
     for (unsigned i = 0; i < 6; ++i) words[i] = words[i + 2];
   if (address % 8 >= 4)

@@ -1,6 +1,6 @@
 // CUB's DeviceScan under our contract: one pass with decoupled look-back, 12 bytes of traffic an item.
-// CPU twin: scan_cpu.cpp. Sizes and sums lie where CUB's own call would have them; who stores the last sum stores the total
-// behind it. (Other ways to come to the total are slower: docs/decisions/gather.md.)
+// CPU twin: scan_cpu.cpp. Sizes and sums are where CUB's own call would have them; the thread that stores the last sum also stores
+// the total behind it. (Other ways to come to the total are slower: docs/decisions/gather.md.)
 #include <cub/device/device_scan.cuh>
 #include <cuda/std/functional>
 #include <iterator>
@@ -47,7 +47,7 @@ class OffsetsWithTotal {
   const std::uint32_t* d_last_size_;
 };
 
-// Without scratch memory, says how much it needs: then there are no sizes.
+// Called without scratch memory (and without sizes), returns how much it needs.
 cudaError_t scan(void* d_scratch, std::size_t& scratch_bytes, const std::uint32_t* d_sizes,
                  std::uint64_t count, std::uint64_t* d_offsets, cudaStream_t stream) {
   const std::uint64_t last = d_scratch == nullptr ? 0 : count - 1;

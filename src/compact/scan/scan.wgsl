@@ -3,7 +3,7 @@
 // Passes      reduce   a workgroup adds up its 1024 elements; repeated on the sums until there are at most 256 of them
 //             apply    a workgroup scans its 1024 elements and adds where it begins: what it finds in the level above; or the
 //                      sums before its own, which it adds up where they are at most 256; or the elements before its own, where
-//                      these are so few that a pass less is worth it. From the smallest level back
+//                      these are so few that it saves a pass. From the smallest level back
 // Buffers     elements (read) 4 bytes an element; sums (written by reduce, read by apply) 4 bytes for 1024 elements;
 //             begins (written) 4 bytes an element, and the total behind the last
 // Workgroup   256 invocations, 1 KB: a sum for each

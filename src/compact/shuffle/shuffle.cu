@@ -4,11 +4,11 @@
 // every thread block an equal run of them: work is divided by bytes, however they are cut into buffers.
 //
 // Mapping. A tile's bytes lie in two ways: as elements, one run of global memory, and as planes, a run for each. In shared memory they
-// lie as planes: row p holds the tile's bytes of plane p, beginning at the same place of 16 as they do in global memory. So on the side
-// of the planes words of 16 bytes are copied as they are, and on the side of the elements each thread takes aligned words of 16 bytes
-// apart, or puts them together, byte by byte (aligned elements of 8 and 16 bytes four at a time). Neighbouring threads have neighbouring
-// words there, so their bytes of one plane are close together: of 4 bytes and more an element no two meet in one bank. Any alignment of buffers costs the same. Words that
-// reach out of a tile are read and stored by single bytes, so nothing outside a buffer is touched.
+// lie as planes: row p holds the tile's bytes of plane p, beginning at the same place of 16 as they do in global memory. So words
+// of 16 bytes of planes are copied as they are. For elements, each thread splits aligned words of 16 bytes into bytes, or assembles
+// them from bytes (of aligned elements of 8 and 16 bytes, four at a time). Neighbouring threads have neighbouring words there, so
+// their bytes of one plane are close together: with elements of 4 bytes or more, no two threads use the same bank. Any alignment of buffers
+// costs the same. Words that reach out of a tile are read and stored by single bytes, so nothing outside a buffer is touched.
 //
 // Shared memory: 16 KB and 16 bytes a plane. Synchronisation: __syncthreads twice a tile. Complexity: the bytes once each way.
 // CPU twin: shuffle_cpu.cpp.
@@ -26,7 +26,7 @@ namespace {
 
 enum class Direction { kShuffle, kUnshuffle };
 
-// Elements of a size that is known to the compiler are taken apart without a division; 0: known to the launch alone.
+// Elements of a size that the compiler knows are split without a division. 0: only the launch knows the size.
 constexpr std::uint32_t kAnyElementBytes = 0;
 
 // 16 bytes of a row are for its alignment.
@@ -122,8 +122,8 @@ struct Tile {
   }
 };
 
-// Calls visit(byte, its place in shared memory) for the 16 bytes of word `number` of the elements. Those that are no element's have
-// places that mean nothing.
+// Calls visit(byte, its place in shared memory) for the 16 bytes of word `number` of the elements. The places of bytes that belong
+// to no element mean nothing.
 template <std::uint32_t kElementBytes, class Visit>
 __device__ void visit_bytes(const Tile& tile, std::uint32_t number, const Visit& visit) {
   const auto lead = static_cast<std::int32_t>(tile.elements % kPieceWordBytes);
@@ -134,7 +134,7 @@ __device__ void visit_bytes(const Tile& tile, std::uint32_t number, const Visit&
 #pragma unroll
     for (std::int32_t first = 0; first < kSize; ++first) {
       const std::uint32_t plane = static_cast<std::uint32_t>(first - lead) % kElementBytes;
-      // Down, below 0 as well.
+      // Rounds down, also below 0.
       const std::int32_t element =
           static_cast<std::int32_t>(number) * (16 / kSize) + (first - lead + 16) / kSize - 16 / kSize;
       const std::uint32_t place = tile.row(plane) + static_cast<std::uint32_t>(element);
@@ -156,8 +156,8 @@ __device__ void visit_bytes(const Tile& tile, std::uint32_t number, const Visit&
   }
 }
 
-// Of elements of 8 and 16 bytes a thread moves four side by side, where no word is cut: 16 bytes of them are 4 times 4 of neighbouring
-// planes. So a row is read or written 4 bytes at a time, a quarter of the instructions that single bytes take.
+// A thread moves four elements of 8 or 16 bytes side by side where no word is cut: 16 bytes of them are 4 bytes each of 4
+// neighbouring planes. So a row is read or written 4 bytes at a time, with a quarter of the instructions that single bytes take.
 constexpr std::uint32_t kGroupElements = 4;
 constexpr bool can_be_grouped(std::uint32_t element_bytes) {
   return element_bytes == 8 || element_bytes == 16;
@@ -167,7 +167,7 @@ __device__ bool is_grouped(const Tile& tile) {
          tile.plane_bytes % kGroupElements == 0 && tile.count % kGroupElements == 0;
 }
 
-// Four words as the rows of a square of bytes: turned about its diagonal.
+// Transposes a square of bytes whose rows are four words.
 __device__ void turn(std::uint32_t (&rows)[4]) {
   const std::uint32_t low_01 = __byte_perm(rows[0], rows[1], 0x5140),
                       high_01 = __byte_perm(rows[0], rows[1], 0x7362);
@@ -196,7 +196,7 @@ struct Groups {
 template <std::uint32_t kElementBytes>
 __device__ void groups_to_rows(const Tile& tile, std::uint8_t* sh_bytes) {
   using Of = Groups<kElementBytes>;
-  // Other thread blocks have loads on their way meanwhile.
+  // Not unrolled: other thread blocks have loads in flight meanwhile.
 #pragma unroll 1
   for (unsigned i = 0; i < Of::kPerThread; ++i) {
     const std::uint32_t group = i * kShuffleThreads + threadIdx.x;

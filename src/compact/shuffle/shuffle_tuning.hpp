@@ -5,7 +5,7 @@
 
 namespace hemstitch {
 
-// The largest element, in bytes: that of Blosc and more; HDF5 has no limit, and no numbers beyond 16 either.
+// The largest element, in bytes: more than Blosc's. HDF5 has no limit, but its numbers have at most 16 bytes.
 inline constexpr std::uint32_t kMostElementBytes = 256;
 
 // Bytes of a tile, what a thread block of CUDA moves at once: 64 a thread, so that a multiprocessor of 2048 threads has more than

@@ -1,5 +1,5 @@
-// Instructions that are written out: those that C++ has no words for, and accesses that shall take no branch, which lanes would go
-// through one after the other. Kernels that run on the processor, in tests, find others of the same names (tests/emulated_cuda).
+// Instructions written in PTX: those that C++ cannot express, and accesses without a branch, which lanes would take one after the
+// other. Kernels that tests run on the processor use functions of the same names (tests/emulated_cuda).
 #pragma once
 
 #include <cuda_runtime.h>
@@ -20,7 +20,7 @@ __device__ inline std::uint32_t load_shared_byte(std::uint32_t address) {
   asm volatile("ld.shared.u8 %0, [%1];" : "=r"(value) : "r"(address) : "memory");
   return value;
 }
-// 0 where the condition is not true.
+// 0 if the condition is false.
 __device__ inline std::uint32_t load_shared_byte_if(bool condition, std::uint32_t address) {
   std::uint32_t value;
   asm volatile(
@@ -31,7 +31,7 @@ __device__ inline std::uint32_t load_shared_byte_if(bool condition, std::uint32_
   return value;
 }
 
-// A Word of two or four bytes; `otherwise` where the condition is not true.
+// A Word of two or four bytes; `otherwise` if the condition is false.
 template <class Word>
 __device__ inline std::uint32_t load_shared_if(bool condition, std::uint32_t address,
                                                std::uint32_t otherwise) {
@@ -59,8 +59,8 @@ __device__ inline void store_shared(std::uint32_t address, std::uint32_t value) 
 
 // ---- The device's memory ----
 
-// A byte, which others of the warp may have written before; anything where the condition is not true. Several are on their way at
-// once.
+// A byte, which other lanes of the warp may have written before; any value if the condition is false. Several loads can be in
+// flight at once.
 __device__ inline std::uint32_t load_byte_if(bool condition, const std::uint8_t* d_byte) {
   std::uint32_t value;
   asm volatile("{ .reg .pred is_read; setp.ne.u32 is_read, %2, 0; @is_read ld.global.u8 %0, [%1]; }"
@@ -75,7 +75,7 @@ __device__ inline void store_byte(std::uint8_t* d_byte, std::uint32_t value) {
 
 // ---- Numbers ----
 
-// `word` moved by `bits`; 0 from 32 bits on, for which C++ has no shift and the device has.
+// `word` shifted left by `bits`; 0 from 32 bits on. C++ does not define that shift, the device does.
 __device__ __forceinline__ std::uint32_t moved_up(std::uint32_t word, std::uint32_t bits) {
   std::uint32_t moved;
   asm("shl.b32 %0, %1, %2;" : "=r"(moved) : "r"(word), "r"(bits));

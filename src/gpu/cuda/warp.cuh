@@ -1,4 +1,4 @@
-// What the lanes of a whole warp find out together.
+// Functions that all lanes of a warp compute together.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace hemstitch::cuda {
 
 inline constexpr unsigned kAllLanes = 0xFFFFFFFFu;
 
-// Of this lane and those below it.
+// The sum over this lane and those below it.
 template <class Number>
 __device__ inline Number sum_up_to_lane(Number value, unsigned lane) {
 #pragma unroll
@@ -18,7 +18,7 @@ __device__ inline Number sum_up_to_lane(Number value, unsigned lane) {
   return value;
 }
 
-// Of all lanes: their sum, the largest, and their bits together. Devices before compute capability 8.0 have no instruction for these.
+// Over all lanes: the sum, the maximum, and the OR of all bits. Devices before compute capability 8.0 have no instructions for these.
 __device__ inline std::uint32_t sum_over_warp(std::uint32_t value) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_add_sync(kAllLanes, value);

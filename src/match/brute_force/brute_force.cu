@@ -2,9 +2,9 @@
 // trees. Source: the exhaustive search of founding document 000 (docs/founding.md).
 //
 // Threads, memory: scan_kernel.cuh.
-// Work: window_size candidates a position at two to three instructions each (device_scan.cuh), and a comparison for
-// each that agrees in the leading bytes and in the byte behind the best length so far. Offsets come upwards, so only a
-// longer match can replace the best one; one that is as long as the text allows ends the search.
+// Work: window_size candidates a position at two to three instructions each (device_scan.cuh), and a comparison for each that
+// agrees in the leading bytes and in the byte after the best length so far. Offsets ascend, so only a longer match can replace the
+// best one; a match as long as the text allows ends the search.
 #include "match/brute_force/brute_force_cuda.hpp"
 #include "match/common/scan_kernel.cuh"
 

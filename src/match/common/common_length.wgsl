@@ -1,5 +1,5 @@
-// How far the data agrees at two places, from `known` bytes that are known to, up to `limit`. Needs bytes.wgsl.
-// Each turn compares eight bytes, and fetches the two further words of either side that they need, all at once.
+// The number of bytes in which the data agrees at two places, up to `limit`; the first `known` are known to. Needs bytes.wgsl.
+// Each turn compares eight bytes, and loads the two further words that this takes on either side, all at once.
 fn common_length(a: u32, b: u32, known: u32, limit: u32) -> u32 {
   var length = known;
   if (length >= limit) {

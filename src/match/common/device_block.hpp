@@ -2,8 +2,8 @@
 //
 // The history of a block stands directly before it in memory, as on the host (match/common/finder.hpp). Blocks may have any
 // alignment and any sizes, may overlap each other's histories (the blocks of one file do), and must not be written
-// while a kernel reads them. Nothing outside [block - history_bytes, block + block_bytes) may be read: it may be
-// another allocation's, or nobody's.
+// while a kernel reads them. Nothing outside [block - history_bytes, block + block_bytes) may be read: it may belong to another
+// allocation, or to none.
 #pragma once
 
 #include <cstddef>

@@ -24,7 +24,7 @@ std::size_t ends_bytes(const DeviceBlocks& blocks) {
   return (blocks.block_count * sizeof(std::uint32_t) + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-// With no scratch, asks for its size.
+// Called without scratch, returns its size.
 void sum_groups(const DeviceBlocks& blocks, std::uint32_t group_positions, void* d_scratch,
                 std::size_t& scratch_bytes, std::uint32_t* d_ends, cudaStream_t stream) {
   const auto counts = thrust::make_transform_iterator(blocks.d_blocks, GroupCount{group_positions});

@@ -1,4 +1,4 @@
-// A thread block's way to its group (device_groups.hpp).
+// How a thread block finds its group (device_groups.hpp).
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,11 @@
 // One position against many offsets, one after the other: what brute_force and phase A of coop_stitch do.
 //
-// A thread holds its position's leading bytes against 32 candidates at once. Candidates are the bytes of eight
+// A thread compares its position's leading bytes with 32 candidates at once. Candidates are the bytes of eight
 // words; byte b of (words ^ first byte everywhere) | (words one byte on ^ second byte everywhere) | .. is 0 where the
 // candidate that begins at b agrees in all leading bytes. Finding zero bytes is a subtraction and an AND. So a
 // candidate costs between two and three instructions, and a byte of text one 32nd of two 16-byte loads; the threads of
-// a warp, whose positions are neighbours, read the same lines. What passes is given to the caller, who compares in
-// full. (The subtraction may also let a candidate pass that stands right behind one that agrees: the caller's
-// comparison settles that.)
+// a warp, whose positions are neighbours, read the same lines. Candidates that pass go to the caller, who compares in full. (The
+// subtraction may also pass a candidate right after one that agrees; the caller's comparison rejects it.)
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,7 @@ struct SpreadKey {
     for (unsigned i = 0; i < kKeyBytes; ++i) bytes[i] = __byte_perm(leading_word, 0, 0x1111 * i);
   }
 
-  // Bit 7 of each byte of `word` from which on the key stands; `next` is the word that follows it.
+  // Bit 7 of each byte of `word` at which the key begins; `next` is the word that follows it.
   __device__ std::uint32_t places(std::uint32_t word, std::uint32_t next) const {
     std::uint32_t differs = (word ^ bytes[0]) | (__funnelshift_r(word, next, 8) ^ bytes[1]);
     differs |= __funnelshift_r(word, next, 16) ^ bytes[2];
@@ -35,11 +34,10 @@ struct SpreadKey {
   std::uint32_t bytes[kKeyBytes];
 };
 
-// Takes the offsets first..last upwards, those at which `position` and its candidate may agree in kKeyBytes bytes (all at
-// which they do, and few others): where is_worth(offset), calls compare(offset), until one call returns true. Returns
-// whether one did. is_worth is the cheap question and compare the dear answer: a warp's threads come to compare together,
-// each with its next offset that is worth it. `position` has at least kKeyBytes bytes left, and `last` bytes before it in
-// the text.
+// Takes, in ascending order, the offsets first..last at which `position` and its candidate may agree in kKeyBytes bytes: all at
+// which they do, and few others. If is_worth(offset), calls compare(offset), until one call returns true. Returns whether one did.
+// is_worth is cheap and compare expensive: a warp's threads call compare together, each with its next offset that is worth it.
+// `position` has at least kKeyBytes bytes left, and `last` bytes before it in the text.
 template <unsigned kKeyBytes, typename IsWorth, typename Compare>
 __device__ bool scan_offsets(const DeviceText& text, std::uint32_t position, std::uint32_t first,
                              std::uint32_t last, const IsWorth& is_worth, const Compare& compare) {
@@ -47,7 +45,7 @@ __device__ bool scan_offsets(const DeviceText& text, std::uint32_t position, std
   if (first > last) return false;
   const SpreadKey<kKeyBytes> key(text.word(position));
   const std::uint32_t last_step = (position - last) & ~(kStep / 2 - 1);
-  // Steps go down in addresses and end at, or half a step below, the 16 bytes in which the last candidate stands.
+  // Steps go down in addresses and end at the 16 bytes that hold the last candidate, or half a step below.
   std::uint32_t step = ((position - first) & ~(kStep / 2 - 1)) - kStep / 2;
   std::uint32_t above = text.aligned_word(step + kStep);
   while (true) {

@@ -2,8 +2,8 @@
 // address, so that 4 and 16 bytes can be loaded at once whatever the block's own alignment.
 //
 // Nothing outside of the text is read: an aligned load that straddles an end of the text is replaced by loads of its
-// single bytes, and bytes outside read as 0. Only the first and the last load of a text can take that path. Indices
-// begin at 16 or above, so that a kernel may subtract up to 16 before it asks whether the text reaches so far.
+// single bytes, and bytes outside read as 0. Only the first and the last load of a text can take that path. Indices begin at 16 or
+// above, so that a kernel may subtract up to 16 before it checks whether the text reaches that far.
 #pragma once
 
 #include <cstddef>

@@ -1,13 +1,13 @@
 // Entering a row of 32 positions, one a lane, in a table of 16-bit heads, in order: for warps that build chains.
 //
-// What a chain needs of a row is, for each lane, what its slot would hold had the lanes below it entered one after the
-// other: the nearest of them with its slot, else what stood there before the row. Mostly there is no such lane. So all
-// lanes store to their slots at once and look at what stands there then: a lane that finds another's value shares its
-// slot. Which lane of several won is the hardware's affair, and does not matter: only lanes that share a slot, winners and
-// losers, are then told apart by matching, and the highest of each slot stores once more.
+// For each lane of a row, a chain needs what its slot would hold if the lanes below it had entered one after the other: the nearest
+// of them with the same slot, else what the slot held before the row. Mostly there is no such lane. So all lanes store to their
+// slots at once and then read them: a lane that finds another value shares its slot. The hardware decides which of several lanes
+// wins, and that does not matter: only lanes that share a slot, winners and losers, are then matched, and the highest lane of each
+// slot stores again.
 //
 // Matching all lanes (match_any) would do the same, and costs two cycles of the multiprocessor for every distinct value:
-// on an H200 64 for a row without equal slots, where the two loads and the store take 3 each.
+// on an H200 that is 64 for a row without equal slots, while the two loads and the store take 3 each.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@
 
 namespace hemstitch::cuda {
 
-// By all lanes of a warp. `value` is what a lane enters, of which the table keeps 16 bits: lane 0's, and as many more as
-// the lane's number. In two halves, so that others' work may stand between them: what the first asks for the second looks
-// at. The second returns 16 bits; 0 in lanes that do not enter.
+// By all lanes of a warp. `value` is what a lane enters: lane 0's value plus the lane's number; the table keeps 16 bits of it.
+// Entering has two halves, so that other work may be done between them: the second uses what the first has loaded. The second
+// returns 16 bits: 0 in lanes that do not enter.
 class RowEntry {
  public:
   __device__ __forceinline__ RowEntry(std::uint16_t* sh_heads, std::uint32_t slot, bool enters,
@@ -55,10 +55,10 @@ class RowEntry {
   std::uint32_t slot_, value_, before_ = 0, behind_;
 };
 
-// Rows one behind the other, where nobody wants to know what was there before: of each slot only the highest value counts. `value`
-// is what a lane enters of the first row, `enters` says which; values of every later row are 32 more, and all that stands in the
-// table is less. So the rows are stored without waiting for each other, and only a lane that then finds less in its slot stores
-// again: what stands in a slot that somebody is content with only rises. A third of the steps that wait for each other in RowEntry.
+// Enters consecutive rows when nobody needs what the slots held before: only the highest value of each slot counts. `value` is what
+// a lane enters in the first row, `enters` says in which rows it enters one; values of each later row are higher by 32, and all
+// values in the table are lower. So the rows are stored without waiting for each other, and only a lane that then finds a lower
+// value in its slot stores again: values in slots only rise. This has a third of RowEntry's dependent steps.
 template <unsigned kRows>
 __device__ __forceinline__ void enter_rows_unlinked(std::uint16_t* sh_heads,
                                                     const std::uint32_t (&slots)[kRows],

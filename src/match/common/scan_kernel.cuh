@@ -1,4 +1,4 @@
-// What brute_force and lazy_scan share: a kernel whose threads each scan the offsets of a position of their own, and its launch.
+// What brute_force and lazy_scan share: a kernel in which each thread scans the offsets of its own position, and its launch.
 //
 // Threads: a thread block of 128 neighbouring positions, a thread each; blocks of a batch through device_groups.
 // Shared bytes: none. Synchronisation: none. Registers: 64 at most.
@@ -22,8 +22,8 @@ inline constexpr KernelLimits kScanLimits{.threads = kScanThreads, .registers = 
 
 using ScanKernel = void(DeviceGroups groups, FinderParameters parameters, MatchRecord* d_records);
 
-// The kernel's body. scan(text, position, limit, best) makes `best` the position's match, if there is one of more than best.length
-// bytes, and of `limit` at most.
+// The kernel's body. scan(text, position, limit, best) sets `best` to the position's match, if there is one of more than
+// best.length and at most `limit` bytes.
 template <typename Scan>
 __device__ void scan_group(const DeviceGroups& groups, const FinderParameters& parameters,
                            MatchRecord* d_records, const Scan& scan) {
@@ -45,7 +45,7 @@ __device__ void scan_group(const DeviceGroups& groups, const FinderParameters& p
   d_records[block.position + in_block] = best.offset == 0 ? 0 : pack_match(best.offset, best.length);
 }
 
-// By `three` where matches may have three bytes, else by `four`.
+// Runs `three` if three-byte matches are allowed, else `four`.
 inline void launch_scan(const KernelBudget& budget, ScanKernel* three, ScanKernel* four,
                         const DeviceBlocks& blocks, const FinderParameters& parameters,
                         MatchRecord* d_records, void* d_scratch, std::size_t scratch_bytes,

@@ -4,21 +4,20 @@
 // Shared bytes: 64 * top_k lists of 4, as many offsets of 2, and 1 KB of filter: 2.6 KB at top_k 4, 7.2 KB at 16.
 // Synchronisation: one barrier behind phase A, one behind the gathering of offsets.
 // Work: phase A, between two and three instructions a candidate (device_scan.cuh) and a comparison for each that agrees
-// in the leading bytes; phase B, one look at each different offset in the lists. Bounded by
+// in the leading bytes; phase B, one check of each different offset in the lists. Bounded by
 // (near_range + window_size + 64 * top_k) * max_match_len byte comparisons a position.
 // Registers: 64 at most.
 //
 // A match is one number here, length << 16 | 65535 - offset: the larger is the better, and 0 is none.
 //
 // What is skipped can't change a result:
-//  - Offsets come upwards, so a match that is to enter a list must be longer than the list's last one, and agrees with
-//    the text in the byte behind that length; that byte is looked at first. When a full list holds nothing but matches
-//    that cannot be longer, phase A is over.
+//  - Offsets ascend, so a match must be longer than the list's last one to enter it, and so agrees with the text in the byte
+//    after that length; that byte is checked first. When a full list holds only matches that cannot be longer, phase A is over.
 //  - Offsets of the near range are tried by every position itself, so phase B leaves them out. (A position that ended
 //    phase A early had a good match, and takes no part in phase B, or a full list of matches as long as can be with
 //    smaller offsets.)
-//  - An offset that stands in several lists is tried once where the filter notices. The filter is a table of the last
-//    offset seen a slot: it may forget, and then an offset is tried again.
+//  - An offset in several lists is tried only once if the filter notices. The filter is a table of the last offset seen in each
+//    slot: it may forget an offset, which is then tried again.
 // With counters, nothing is skipped, as in the definition.
 #include <algorithm>
 
@@ -143,7 +142,7 @@ __global__ void __launch_bounds__(kThreads, kCoopGroupsAMultiprocessor)
     good = parameters.good_match_len != 0 && length >= parameters.good_match_len;
     return good;
   };
-  // The match that one at this offset must be longer than.
+  // A match at this offset must be longer than this one.
   const auto to_beat = [&](std::uint32_t offset) {
     if (!per_bucket) return shown.last();
     return in_band(offset) ? bucket_of(offset) : best;
@@ -263,7 +262,7 @@ void find_coop_stitch_cuda(const DeviceBlocks& blocks, const FinderParameters& p
   const auto kernel = output.d_counters != nullptr    ? coop_stitch_kernel<3, true>
                       : parameters.min_match_len == 3 ? coop_stitch_kernel<3, false>
                                                       : coop_stitch_kernel<4, false>;
-  // Not by launch(), which takes the most shared memory there may be: the rest serves as cache.
+  // Does not use launch(), which takes the most shared memory possible: here the rest serves as cache.
   const NvtxRange range(kBudget.name.data());
   kernel<<<group_count, kThreads, shared_bytes(parameters.top_k), stream>>>(groups, parameters, output);
   check_launch(kBudget.name.data(), work_of(blocks));

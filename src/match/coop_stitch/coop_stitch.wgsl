@@ -5,15 +5,15 @@
 // Buffers     data_words, blocks, tiles (read); records (written) 4 bytes a position; count alone: before_stitch (written)
 //             4 bytes a position, counters (added to) 40 bytes
 // Workgroup   64 invocations, 256 bytes for each entry of a list and 4 more: 1.0 KB at top_k 4, 4.0 KB at 16
-// Only the lists stand in workgroup memory; neighbours read neighbouring bytes of the data, which caches serve.
+// Only the lists are in workgroup memory; neighbours read neighbouring bytes of the data, which caches hold.
 //
 // A match is one number here, its rank: the larger is the better, and 0 is none. What `find` leaves out cannot change a
 // result:
-//  - Offsets come upwards, so a match that is to enter a list must be longer than the list's last one, and agree with the
-//    text in the byte behind that length. When a full list holds nothing but matches that cannot be longer, phase A is over.
+//  - Offsets ascend, so a match must be longer than the list's last one to enter it, and agree with the text in the byte after
+//    that length. When a full list holds only matches that cannot be longer, phase A is over.
 //  - Phase B leaves out offsets of the near range, which every position has tried by itself, and what a neighbour's list
-//    shows as well: a repetition shows the same offset at each of its positions. What is left is moved together in the
-//    memory of the lists, in whatever order; ranks are ordered totally, so no order shows.
+//    shows as well: a repetition shows the same offset at each of its positions. The rest is gathered in the memory of the lists,
+//    in any order: ranks are totally ordered, so the order changes nothing.
 
 #import gpu/webgpu/shared/workgroup.wgsl
 #import gpu/webgpu/shared/bytes.wgsl
@@ -45,7 +45,7 @@ struct Parameters {  // hemstitch/match.hpp
 @group(0) @binding(6) var<storage, read_write> counters: array<atomic<u32>>;
 
 override top_k: u32 = 4u;
-override list_words: u32 = 256u;  // 64 * top_k: naga takes no product as an array's size
+override list_words: u32 = 256u;  // 64 * top_k: naga accepts no product as an array's size
 override stitch: bool = true;
 override counted: bool = false;
 
@@ -57,7 +57,7 @@ const kGroupsPerTile = kTilePositions / kThreads;
 var<workgroup> sh_lists: array<u32, list_words>;
 var<workgroup> sh_shown_count: atomic<u32>;
 
-// Of this invocation's position.
+// Facts of this invocation's position.
 var<private> own_thread: u32;
 var<private> own_place: u32;
 var<private> own_limit: u32;     // bytes that a match may have here
@@ -118,7 +118,7 @@ fn same_byte(offset: u32, index: u32) -> bool {
   return data_byte(own_place + index) == data_byte(own_place - offset + index);
 }
 
-// Of phase A, by scan_offsets.
+// For phase A, called by scan_offsets.
 fn try_offset(offset: u32) -> bool {
   var to_beat = own_best;
   if (parameters.per_bucket == 0u || in_band(offset)) {
@@ -160,7 +160,7 @@ fn record_of(rank: u32) -> u32 {
   return select(pack_match(offset_of(rank), rank >> 16u), 0u, rank == 0u);
 }
 
-// As the definition says it.
+// Phase B exactly as defined.
 fn counted_phase_b() {
   for (var other = 0u; other < kThreads; other++) {
     for (var k = 0u; k < top_k && other != own_thread; k++) {
@@ -181,7 +181,7 @@ fn counted_phase_b() {
   }
 }
 
-// The offsets of this position's list that it has to show: to_show.x of them, in `offsets`.
+// Selects the offsets of this position's list that it must show to the others.
 fn select_shown(offsets: ptr<function, array<u32, kMaxTopK>>) -> u32 {
   var count = 0u;
   for (var k = 0u; k < top_k; k++) {
@@ -266,7 +266,7 @@ fn find(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
     var offsets: array<u32, kMaxTopK>;
     let count = select_shown(&offsets);
     let first = atomicAdd(&sh_shown_count, count);
-    // All have read the lists before they are written over.
+    // All must have read the lists before they are overwritten.
     workgroupBarrier();
     for (var i = 0u; i < count; i++) {
       sh_lists[first + i] = offsets[i];

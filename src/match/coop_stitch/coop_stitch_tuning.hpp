@@ -1,4 +1,4 @@
-// Numbers of coop_stitch's kernels. None of them shows in a result.
+// Numbers of coop_stitch's kernels. None of them changes a result.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
 // The hash width of each block of a batch, where its values decide (hash_width.hpp).
 //
-// Mapping. One thread block (256 threads) a block, a position of a stretch for each thread. Words of four stretches are on
-// their way at once. A word that adds one to its slot learns what stood there: 0 says that the slot was unused, and in all it is
-// the number of words that it makes a pair with. The barrier behind a stretch counts the newly used slots, so that all threads know
-// when there are too many: in text after the first four stretches.
+// Mapping. One thread block (256 threads) a block, a position of a stretch for each thread. Words of four stretches are loaded at
+// once. A word adds one to its slot and learns the old value: 0 means that the slot was unused; otherwise it is the number of words
+// with which this one makes a pair. The barrier after a stretch counts the newly used slots, so all threads know when there are too
+// many: in text, after the first four stretches.
 //
 // Shared memory: 8 KB of slots. Reads whole words around those of the sample, which stand inside of the block. CPU twin:
 // has_few_values in hash_chain_reference.cpp.

@@ -28,7 +28,7 @@ const KernelRegistration kRingInexactRegistration(kFarFindBudget,
 const KernelRegistration kFarRegistration(kFindBudget, tiles::find_tiles<Candidates::kChain, false, false>);
 const KernelRegistration kJoinRegistration(tiles::kJoinBudget, tiles::join_segments);
 
-// Whether every link within the window is one: positions never pass 65536 in one warp's table, or it is swept.
+// Whether every link within the window is valid: positions in one warp's table never pass 65536, or the table is swept.
 bool links_are_exact(const DeviceBlocks& batch, const HashChainParameters& parameters) {
   if (parameters.window_bytes <= kSweptWindowBytes) return true;
   const std::uint32_t lead =
@@ -63,7 +63,7 @@ struct Scratch {
     return {reinterpret_cast<std::uint16_t*>(static_cast<std::byte*>(d_scratch) + carries_bytes),
             batch.total_block_bytes, kept_history_bytes};
   }
-  // nullptr where all blocks have one.
+  // nullptr if all blocks have the same width.
   std::uint8_t* chosen_widths(void* d_scratch) const {
     if (widths_bytes == 0) return nullptr;
     return static_cast<std::uint8_t*>(d_scratch) + carries_bytes + links_bytes;
@@ -125,7 +125,7 @@ void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& 
   finding.stitch = parameters.stitch;
   const char* const name = kFindBudget.name.data();
   const bool exact_links = links_are_exact(batch, parameters);
-  // With the most that a comparison may read of the ring.
+  // Includes the most bytes that a comparison may read of the ring.
   const std::uint32_t ring_links_bytes =
       tiles::shared_bytes<kDeepNearBytes>(ring_positions<kDeepNearBytes>(batch, parameters.window_bytes),
                                           true) +

@@ -31,7 +31,7 @@ fn best_candidate(place: u32, end: u32) -> u32 {
   let limit = min(parameters.cap_bytes, end - place);
   var best_offset = 0u;
   var best_length = 0u;
-  // What a longer match than the best must agree in: the four bytes that end one behind it.
+  // The four bytes in which a match longer than the best must agree: they end one byte after it.
   var tail = 0u;
   var tail_word = data_word(place);
   var candidate = place;
@@ -42,7 +42,7 @@ fn best_candidate(place: u32, end: u32) -> u32 {
     if (link == 0u || offset > parameters.window_bytes) {
       break;
     }
-    // Asked for now, needed in the next turn.
+    // Loaded now, needed in the next turn.
     if (step + 1u < parameters.depth) {
       link = links[candidate];
     }

@@ -21,9 +21,9 @@ constexpr unsigned hash_chain_bits(std::size_t block_bytes) { return block_bytes
 //   depth 4:   16 41.85 MB, 32 41.71 MB, 64 41.60 MB, 128 41.59 MB
 //   depth 16:  32 40.86 MB, 64 40.69 MB, 128 40.67 MB
 //   depth 64:  64 40.37 MB, 128 40.35 MB, 258 40.35 MB
-// nci and xml, full of long matches, are all of the difference: a nearer match of `cap` bytes ends the walk
-// before a longer one. Doubling 64 once more costs 5 % of the time at depth 64. (At depth 1 there is nothing
-// to choose from: 16 bytes give the same output as 32.)
+// All of the difference comes from nci and xml, which are full of long matches: a nearer match of `cap` bytes ends the walk before
+// a longer one. Doubling 64 once more costs 5 % of the time at depth 64. (At depth 1 there is nothing to choose from: 16 bytes give
+// the same output as 32.)
 inline constexpr std::uint32_t kHashChainCapBytes = 64;
 
 // How far the stitch carries a match back, up to depth 16. Cost by the prices of founding document 000
@@ -34,8 +34,8 @@ inline constexpr std::uint32_t kHashChainCapBytes = 64;
 // On an H200 (find_device_bench, the files in one, found and parsed): 8 29.7, 21.4; 16 28.6, 20.7, 6.5 GB/s.
 inline constexpr std::uint32_t kHashChainStitchReach = 8;
 
-// The same at depth 64, where twice as far costs nothing that shows, but a thirtieth of the speed at depths 1 and 4; no
-// blocks of the regression test came out larger.
+// The same at depth 64. There, twice as far costs no measurable time; at depths 1 and 4 it would cost a thirtieth of the speed. No
+// block of the regression test became larger.
 inline constexpr std::uint32_t kHashChainDeepStitchReach = 16;
 
 // The hash width of blocks that have few values (hash_width.hpp), in blocks longer than 64 KB; shorter ones take a byte less. E.coli
@@ -48,10 +48,10 @@ inline constexpr std::uint32_t kHashChainDeepStitchReach = 16;
 inline constexpr std::uint32_t kHashChainFewValuesBytes = 7;
 inline constexpr std::uint32_t kHashChainDeepFewValuesBytes = 6;
 
-// Levels 1 and 2, depth 1: a table a bit smaller, since two thirds of what a warp that compresses a block needs of a
-// multiprocessor is its table; comparisons of four words; and the reach that four shuffles give. Ratios of seven files at
-// 4 KB and 64 KB against a table that is looked up for 32 positions before they enter it: equal within 0.3 %, but for nci and
-// xml at 4 KB, which are 1.5 % and 1 % better.
+// Levels 1 and 2, depth 1. The table is one bit smaller, since it is two thirds of what a warp that compresses a block takes of a
+// multiprocessor. Comparisons take four words, and the reach is what four shuffles give. Ratios of seven files at 4 KB and 64 KB
+// against a table that is looked up for 32 positions before they enter it: equal within 0.3 %, but for nci and xml at 4 KB, which
+// are 1.5 % and 1 % better.
 constexpr unsigned hash_chain_fast_bits(std::size_t block_bytes) {
   return block_bytes <= kPageBytes ? 11 : 13;
 }

@@ -1,26 +1,26 @@
 // How many bytes hash_chain hashes in a block: four, unless the block has few values.
 //
 // Four bytes are what a match of LZ4 must have, and in most data they tell places apart: a chain of equal hashes is short, and its
-// nearest members are good. Not so where there are few letters. Of a genome four bytes have 256 values, so that a chain holds every
+// nearest members are good. This fails where there are few letters. In a genome, four bytes have 256 values, so a chain holds every
 // 256th position, and its nearest members are there by chance. Seven bytes have 16,384 values: chains are short again, each member
-// is a match of seven bytes or more, and fewer of them are looked at. Elsewhere a wider hash loses the short matches, 5 to 15 % of
-// the output (docs/decisions/hash-width.md).
+// is a match of seven bytes or more, and fewer of them are tried. Elsewhere a wider hash loses the short matches, 5 to 15 % of the
+// output (docs/decisions/hash-width.md).
 //
-// So a block is asked how many values its words of four bytes have. The sample: 16 stretches of 256 positions, spread evenly over
+// So the number of values of a block's words of four bytes is estimated. The sample: 16 stretches of 256 positions, spread evenly over
 // the block; with step = block_bytes / 16, stretch k begins at k * step + step / 2 - 128. Each of these words falls into one of
 // 2048 slots, hash_word(word, 11).
 //
-//   used   how many slots have any word
-//   pairs  how many pairs of words share a slot
+//   used   the number of slots that have a word
+//   pairs  the number of pairs of words that share a slot
 //
-// The block has few values if `used` is 16 to 480 and used * pairs at most 1.25 * 4096^2. The second says that the words are spread
-// over the slots that they use: of words spread evenly over N values there are 4096^2 / 2N pairs, and N must be 0.4 of `used` or
-// more. So text with long runs of spaces, pictures with empty margins and tables of numbers, which have few values as well, keep
-// four bytes: there most words are one and the same, or a few, and the others are worth finding by four bytes. Blocks of fewer than
-// 8192 bytes keep them too: their chains are short. The history of a block has no say.
+// The block has few values if `used` is 16 to 480 and used * pairs at most 1.25 * 4096^2. The second condition means that the words
+// are spread over the slots that they use: of words spread evenly over N values there are 4096^2 / 2N pairs, and N must be 0.4 of
+// `used` or more. So text with long runs of spaces, pictures with empty margins and tables of numbers, which have few values as
+// well, keep four bytes: there most words have one value, or a few, and the others are worth finding by four bytes. Blocks of fewer
+// than 8192 bytes keep them too: their chains are short. The history of a block does not matter.
 //
-// Why a sample of the whole block and not its beginning: pictures and programs begin with zeros. Why counts: sums come out the same
-// in whatever order threads add to them, and `used` only grows, so that a device may stop early, once it is above 480.
+// Why a sample of the whole block and not its beginning: pictures and programs begin with zeros. Why counts: sums are the same
+// whatever the order in which threads add to them. And `used` only grows, so a device may stop early once it is above 480.
 #pragma once
 
 #include <cstddef>

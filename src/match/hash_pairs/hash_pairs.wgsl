@@ -6,8 +6,8 @@
 //             the position where it was found; records (written by carry) 4 bytes a position
 // Workgroup   32 and 256 invocations: find 4.4 KB, the table's heads, two in a word, and which invocations of a row have a hash;
 //             carry 6 KB, the best match that begins at a position, and sums
-// The table holds even positions from 1 on, in 16 bits. Only one invocation of a row changes a head, the last with its hash, and
-// it changes half a word by what is different in it; so no order of invocations shows.
+// The table holds even positions from 1 on, in 16 bits. Only one invocation of a row changes a head, the last one with its hash,
+// and it adds the difference to half a word. So the order of invocations does not matter.
 
 #import gpu/webgpu/shared/workgroup.wgsl
 #import gpu/webgpu/shared/bytes.wgsl
@@ -144,7 +144,7 @@ fn find(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
       position = odd;
       record = short_match(begin, end, odd, odd_word, odd_newest);
     }
-    // The long ones that a match of an earlier row covers are left out at once.
+    // Long matches that a match of an earlier row covers are left out at once.
     let is_long = record_length(record) == kCoverBytes;
     if (is_long && position + kCoverBytes > covered) {
       atomicOr(&sh_marks, bit);
@@ -193,7 +193,7 @@ fn find(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
   }
 }
 
-// Greater for the match that ends last, then for the smaller offset; 0 for none. Ends fit 16 bits from one byte before.
+// Greater for the match that ends last, then for the smaller offset; 0 for none. Ends count from one byte earlier, so they fit 16 bits.
 fn rank_of(end: u32, offset: u32) -> u32 {
   return ((end - 1u) << 16u) | (0xFFFFu - offset);
 }

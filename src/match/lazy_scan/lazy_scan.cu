@@ -3,9 +3,9 @@
 //
 // Threads, memory: scan_kernel.cuh.
 // Work: the near offsets at two to three instructions each (device_scan.cuh); the far ones at one load of a byte each,
-// eight at a time, since none waits for another. Offsets come upwards in both, so only a longer match can replace the best
-// one, and agrees with the text in the byte behind that one's length; what does is compared in full. A match of
-// good_match_len bytes, or one that is as long as the text allows, ends the search.
+// eight at a time, since none waits for another. Offsets ascend in both, so only a longer match can replace the best one, and it
+// agrees with the text in the byte after the best one's length; candidates that do are compared in full. A match of good_match_len
+// bytes, or one that is as long as the text allows, ends the search.
 #include "match/common/scan_kernel.cuh"
 #include "match/lazy_scan/lazy_scan_cuda.hpp"
 

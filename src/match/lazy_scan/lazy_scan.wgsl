@@ -4,8 +4,8 @@
 //             count    the same, comparing all that the definition compares, with counters
 // Buffers     data_words, blocks, tiles (read); records (written) 4 bytes a position; count alone: counters (added to) 40 bytes
 // Workgroup   256 invocations, none
-// What `find` leaves out cannot change a result: offsets come upwards, so a better match is longer than the best, and agrees
-// with the text in the byte behind the best one's length; and when that is as long as can be, the search is over.
+// What `find` leaves out cannot change a result: offsets ascend, so a better match is longer than the best, and agrees with the
+// text in the byte after the best one's length. When the best is as long as possible, the search is over.
 
 #import gpu/webgpu/shared/workgroup.wgsl
 #import gpu/webgpu/shared/bytes.wgsl
@@ -37,12 +37,12 @@ override counted: bool = false;
 
 const kThreads = 256u;
 
-// Of the position that this invocation is at.
+// Facts of the invocation's current position.
 var<private> own_place: u32;
 var<private> own_limit: u32;  // bytes that a match may have here
 var<private> own_good: u32;   // bytes that end the search
 var<private> own_best: u32;   // record
-// Of all its positions.
+// Sums over all its positions.
 var<private> own_probes: vec2u;
 var<private> own_byte_comparisons: vec2u;
 

@@ -2,18 +2,18 @@
 //
 // Passes      link         a workgroup owns a block and takes 32,768 of its positions, history first, in groups of 256, in order;
 //                          run as often as the longest block needs, so that no run takes long
-//             link_pieces  a workgroup owns a piece of a block, and does the same over the piece and what of the block may be linked
-//                          to from there: few long blocks keep many workgroups busy so
+//             link_pieces  a workgroup owns a piece of a block, and does the same over the piece and the part of the
+//                          block to which it may link: so few long blocks keep many workgroups busy
 // Buffers     data_words (read); blocks (read); heads (written) 4 bytes for each of 2^hash_bits hashes of each block (of each
 //             piece in link_pieces): the newest position with that hash, from 1 on, and behind them 4 bytes a block (read by link
 //             where blocks differ): how many bytes its hashes cover; links (written) 4 bytes a position; pieces (read by link_pieces)
 //             16 bytes a piece
 // Workgroup   256 invocations, 10 KB: for each of 256 buckets of hashes the positions of the group that fall into it, as bits
 //             (8 KB), which of these words are not 0 (1 KB), and the hash of each position of the group (1 KB)
-// Within a group the nearest equal hash is found among the bits below one's own, from the top down. In a run that is the
+// Within a group, the nearest equal hash is searched among the bits below a position's own, from the top down. In a run it is the
 // first bit tried; a bucket of 256 different hashes costs 256 tries, which bounds the work. The newest position of a hash is a
-// maximum, so no order of threads shows. What follows one another for each group sets the time: the bytes of the next group are
-// fetched while this one is worked on, and the head is asked for long before it is needed.
+// maximum, so the order of threads does not matter. The dependent steps of each group decide the time: the bytes of the next group
+// are loaded while this one is processed, and the head is loaded long before it is needed.
 
 #import gpu/webgpu/shared/workgroup.wgsl
 #import gpu/webgpu/shared/bytes.wgsl
@@ -26,7 +26,7 @@ struct Parameters {
   first_position: u32,  // of each block's data, or of what a piece looks at: a multiple of 32,768
   hashed_bytes: u32,    // 3 to 8
   piece_count: u32,     // link_pieces
-  first_width: u32,     // which word of heads says it of the first block, where blocks differ; else 0
+  first_width: u32,     // the word of heads with the first block's width, where blocks differ; else 0
   unused: u32,
 }
 
@@ -54,7 +54,7 @@ var<workgroup> sh_masks: array<atomic<u32>, kBuckets * kMaskWords>;
 var<workgroup> sh_used: array<atomic<u32>, kBuckets>;
 var<workgroup> sh_hashes: array<u32, kThreads>;
 
-// The highest of the positions that `bits` of a word says whose hash is this one, from 1 on; 0 for none.
+// The highest of the positions in `word_bits` that have this hash, counted from 1; 0 for none.
 fn nearest_of(word: u32, word_bits: u32, hash: u32) -> u32 {
   var bits = word_bits;
   while (bits != 0u) {
@@ -67,7 +67,7 @@ fn nearest_of(word: u32, word_bits: u32, hash: u32) -> u32 {
   return 0u;
 }
 
-// The highest position of the group below `thread` with the same hash, from 1 on; 0 for none.
+// The highest position of the group below `thread` with the same hash, counted from 1; 0 for none.
 fn nearest_below(thread: u32, hash: u32) -> u32 {
   let bucket = hash % kBuckets;
   let own_word = thread / 32u;
@@ -82,7 +82,7 @@ fn nearest_below(thread: u32, hash: u32) -> u32 {
   return nearest;
 }
 
-// True where no later position of the same 32 has the hash: then the head of this hash may be this position.
+// True if no later position of the same 32 has the hash: then this position may become the head.
 fn newest_of_32(thread: u32, hash: u32) -> bool {
   let word = thread / 32u;
   var bits = atomicLoad(&sh_masks[(hash % kBuckets) * kMaskWords + word]) & ((0xFFFFFFFEu << (thread % 32u)));
@@ -96,7 +96,7 @@ fn newest_of_32(thread: u32, hash: u32) -> bool {
   return true;
 }
 
-// What is hashed at a place: `width` bytes as one word.
+// The value to hash at a place: `width` bytes as one word.
 fn hashed_word(place: u32, width: u32) -> u32 {
   let word = data_word(place);
   if (width == 3u) {
@@ -112,7 +112,7 @@ fn hash_of(word: u32) -> u32 {
   return (word * 2654435769u) >> (32u - parameters.hash_bits);
 }
 
-// 32,768 positions of what the piece sees, from parameters.first_position on. `number` says whose heads these are.
+// 32,768 positions of what the piece sees, from parameters.first_position on. `number` selects the heads.
 fn link_positions(block: Block, piece: Piece, number: u32, thread: u32) {
   let data_bytes = block.history_bytes + block.block_bytes;
   var width = parameters.hashed_bytes;
@@ -137,7 +137,7 @@ fn link_positions(block: Block, piece: Piece, number: u32, thread: u32) {
     next_word = hashed_word(block.begin + start + thread, width);
   }
   for (var group = start; group < stop; group += kThreads) {
-    // The heads of the group before, or the cleared ones, are there for all, and the bits are cleared.
+    // Now all see the heads of the group before, or the cleared ones, and the bits are cleared.
     storageBarrier();
     workgroupBarrier();
 
@@ -166,7 +166,7 @@ fn link_positions(block: Block, piece: Piece, number: u32, thread: u32) {
       }
       is_newest = newest_of_32(thread, hash);
     }
-    // All have read the bits before they are cleared.
+    // All must have read the bits before they are cleared.
     workgroupBarrier();
     let written = position >= piece.first && position < piece.end;
     if (hashed) {

@@ -1,22 +1,22 @@
 // The nearest place with the same three bytes, by walking chains. The first kernel leaves them (match/stitch/build_chains.cuh);
 // this is the second.
 //
-// Mapping. One thread block (1024 threads) owns a run of one block of the batch: a segment of 64 KB or, of large batches, several in a
-// row, which spares it their windows. It takes the run in tiles of 4096 positions from left to right, four positions a thread, whose walks
-// go on step by step together, so that none waits for another's reads. A ring in shared memory holds a word for each position of the
-// window before the tile and of the tile, so that a walk never leaves shared memory: its reads are scattered. The next tile's words are on
-// their way while a tile is walked.
+// Mapping. One thread block (1024 threads) owns a run of one block of the batch: a segment of 64 KB or, in large batches, several
+// in a row, which saves reading their windows. It takes the run in tiles of 4096 positions from left to right, four positions a
+// thread. The four walks take their steps together, so that none waits for another's reads. A ring in shared memory holds a word
+// for each position of the window before the tile and of the tile, so that a walk never leaves shared memory: its reads are
+// scattered. The next tile's words are loaded while a tile is walked.
 //
-// A word is the position's link and its first two bytes. That suffices to compare three: links are exact (the table is swept),
-// so all of a chain has the same hash, and three bytes are told by their hash and the first two. For where the third
-// bytes differ by d, so do the highest 16 bits of the hashed products by d * 0x79B9 modulo 65536, which is 148 or farther
-// from 0: hashes of 9 bits and more differ (same_hash_and_two_bytes_suffice()). A step of a walk is then one read.
+// A word is the position's link and its first two bytes. That suffices to compare three: links are exact (the table is swept), so
+// all positions of a chain have the same hash, and the hash and the first two bytes determine the third. If the third bytes differ
+// by d, the highest 16 bits of the hashed products differ by d * 0x79B9 modulo 65536, which is at least 148 away from 0: hashes of
+// 9 bits and more differ (same_hash_and_two_bytes_suffice()). A step of a walk is then one read.
 //
-// At depth 1 a walk is its first step, for which nobody's link is wanted but the position's own: words are the two bytes alone, and
-// a multiprocessor holds two thread blocks.
+// At depth 1 a walk is only its first step, which needs no link but the position's own. So words are only the two bytes, and a
+// multiprocessor holds two thread blocks.
 //
-// The ring is as long as the window and two tiles: what the next tile's words overwrite no walk of this tile reads. So one
-// barrier a tile does. Where a device has too little shared memory for it, walks read the same words from device memory.
+// The ring is as long as the window and two tiles: no walk of this tile reads what the next tile's words overwrite. So one barrier
+// a tile is enough. If a device has too little shared memory for the ring, walks read the same words from device memory.
 //
 // Bounds of work: `depth` reads a position. Shared memory: 4 bytes a position of the ring, 160 KB for a window of 32 KB: one
 // thread block a multiprocessor; at depth 1 half of that, and two. Registers: at most 64, or 32. CPU twin: near_three_reference.cpp.
@@ -41,8 +41,8 @@ constexpr std::uint32_t kMostSegmentsPerRun = 4;
 constexpr std::uint64_t kLeastRuns = 2048;  // some ten times as many as a large device holds at once
 static_assert(kMostNearThreeWindowBytes <= kSweptWindowBytes, "links are exact");
 
-// Two different words of three bytes whose first two agree have different hashes. They differ by d << 16, so their products
-// by the highest 16 bits alone.
+// Two different words of three bytes whose first two agree have different hashes. They differ by d << 16, so their products differ
+// only in the highest 16 bits.
 consteval bool same_hash_and_two_bytes_suffice(unsigned hash_bits) {
   for (std::uint32_t difference = 1; difference < 256; ++difference) {
     const std::uint32_t apart = hash_word(difference << 16, 16);
@@ -79,10 +79,10 @@ class Positions {
     return position >= first_block_position_ ? block_links_[position] : history_links_[position];
   }
 
-  // What a thread reads of a tile: of the positions from `first` on, kThreads apart, their links above their two bytes. 0 where a position
-  // has no hash, or is behind the block: its chain ends there, and nobody has a link to it.
+  // What a thread reads of a tile: for positions kThreads apart, their links above their two bytes. 0 if a position has no hash or
+  // is after the block: its chain ends there, and no position has a link to it.
   __device__ void read_rows(std::uint32_t tile, std::uint32_t (&words)[kPerThread]) const {
-    // Pointers that grow, and constants: numbers of 32 bits would be made addresses one by one.
+    // Pointers that advance, and constants: indices of 32 bits would become addresses one by one.
     const std::byte* const bytes = here_ + tile + threadIdx.x;
     const std::uint16_t* const row_links = block_links_ + tile + threadIdx.x;
     const bool all_hashed = std::uint64_t{tile} + kTile + kNearThreeBytes <= readable_;
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(kThreads, kNearest ? 2 : 1)
   std::uint16_t* const near_offsets = d_near_offsets + block.position + run_begin;
   const Positions data(batch, links, block, block_index, run_begin, window_bytes);
 
-  // The window before the run fills the ring's first slots, the first tile those behind it.
+  // The window before the run fills the ring's first slots, the first tile the next ones.
   std::uint32_t own[kPerThread];
   data.read_rows(0, own);
   if constexpr (kRing) {
@@ -142,7 +142,7 @@ __global__ void __launch_bounds__(kThreads, kNearest ? 2 : 1)
   std::uint32_t tile_slot = lead;  // of the tile's first position
   for (std::uint32_t tile = 0; tile < positions; tile += kTile) {
     if (thread == 0) trace_mark(kTraceFindTile, tile);
-    const auto slot_in_tile = [&](std::uint32_t index) {  // up to two tiles behind its first position
+    const auto slot_in_tile = [&](std::uint32_t index) {  // up to two tiles after its first position
       const std::uint32_t slot = tile_slot + index;
       return slot < ring_positions ? slot : slot - ring_positions;
     };
@@ -167,7 +167,7 @@ __global__ void __launch_bounds__(kThreads, kNearest ? 2 : 1)
         std::uint32_t candidate;
         if constexpr (kRing) {
           const std::uint32_t back = slot_in_tile(row * kThreads + thread) - offset[row];
-          candidate = sh_ring[min(back, back + ring_positions)];  // back is huge where it is negative
+          candidate = sh_ring[min(back, back + ring_positions)];  // a negative `back` is huge
         } else {
           const auto position = static_cast<std::int32_t>(tile + row * kThreads + thread - offset[row]);
           candidate = (kNearest ? 0 : data.link(position) << 16) | data.two_bytes(position);
@@ -270,7 +270,7 @@ void find_near_three_cuda(const DeviceBlocks& batch, const NearThreeParameters& 
                                        kBuildBudget.name.data(), stream);
   const std::uint64_t segments = std::uint64_t{batch.block_count} * segments_per_block(batch);
   if (segments == 0) return;
-  // Several segments a thread block spare it the windows before them, as long as there are thread blocks enough.
+  // Several segments in a thread block save reading the windows before them, as long as there are enough thread blocks.
   std::uint32_t segments_per_run = 1;
   while (segments_per_run < segments_per_block(batch) && segments_per_run < kMostSegmentsPerRun &&
          segments / (2 * segments_per_run) >= kLeastRuns)

@@ -1,8 +1,8 @@
 // near_three: the nearest earlier place with the same three bytes (contract: near_three.hpp), along the links of a hash of three bytes.
 //
 // Passes      walk     an invocation walks for four positions of its tile
-// Buffers     data_words, blocks, tiles (read); links (read) 4 bytes a position; records (written) 4 bytes a position: the
-//             offset, and how many bytes agree there, as far as is asked
+// Buffers     data_words, blocks, tiles (read); links (read) 4 bytes a position; records (written) 4 bytes a position:
+//             the offset, and how many bytes agree there, up to most_compared
 // Workgroup   256 invocations, none
 
 #import gpu/webgpu/shared/workgroup.wgsl
@@ -38,7 +38,7 @@ fn nearest(place: u32, end: u32) -> u32 {
     if (link == 0u || place - candidate > parameters.window_bytes) {
       break;
     }
-    // Asked for now, needed in the next turn.
+    // Loaded now, needed in the next turn.
     if (step + 1u < parameters.depth) {
       link = links[candidate];
     }

@@ -1,23 +1,24 @@
 // Builds chains: for every position the distance to the one before it with the same hash. hash_chain's hashes cover four bytes or, in
-// some blocks, more (HashWidths); near_three's three. A launch for four bytes passes over blocks that hash more, and one for
-// kVaryingBytes over those that hash four: so the kernel of most data is free of the other's registers.
+// some blocks, more (HashWidths); near_three's three. A launch for four bytes skips blocks that hash more, and one for
+// kVaryingBytes skips those that hash four. So the kernel for most data does not need the other one's registers.
 //
-// Mapping. One warp a segment of 64 KB; it first enters the window before the segment, which gives exactly the links of
-// one pass over the whole block; where nobody wants links of that window, without finding them (enter_unlinked). Where there are
-// many segments a warp takes several, and where one goes on from the other in memory the table stays as it is. 32 positions a step, in order, one a lane (match/common/enter_row.cuh): a lane's previous
-// position is the nearest lane below it with its hash, or else the head; the highest lane of a hash becomes the head.
+// Mapping. One warp a segment of 64 KB; it first enters the window before the segment, which gives exactly the links of one pass
+// over the whole block. If nobody needs links of that window, they are not computed (enter_unlinked). If there are many segments, a
+// warp takes several, and keeps its table where one follows the other in memory. 32 positions a step, in order, one a lane
+// (match/common/enter_row.cuh): a lane's previous position is that of the nearest lane below it with its hash, or else the head; the
+// highest lane of a hash becomes the head.
 //
-// Above depth 1 a walk also needs the links of the history. They are stored apart, unless the block continues the one before
-// it (continues_previous): then that block's links serve for both, and nothing is entered twice.
+// Above depth 1 a walk also needs the links of the history. They are stored separately, unless the block continues the one before
+// it (continues_previous): then that block's links serve both, and nothing is entered twice.
 //
 // Heads are 16 bits: a position, plus one, modulo 65536. So a head that is 65536 positions old or older stands for a
 // younger position q, and one that was never written stands for some q as well. That is harmless: if q had this hash, q
-// itself would have become the head. So a link to a position of another hash is none, and the chain ends there; at depth 1
-// the bytes differ anyway, if four are hashed. A walk need not look at hashes where links are exact: in tables of no more than
-// 65536 positions, and for windows of up to 32 KB, for which the table is swept of old heads before 65536 positions have passed
-// since it was cleared, and then about every 32 KB.
+// itself would have become the head. So a link to a position with another hash is stale, and the chain ends there; at depth 1 the
+// bytes differ anyway, if four are hashed. A walk need not check hashes where links are exact: in tables of at most 65536
+// positions, and for windows of up to 32 KB. For those, old heads are swept from the table before 65536 positions have passed since
+// it was cleared, and then about every 32 KB.
 //
-// Steps do not overlap, but the words of a group of steps set out a group earlier.
+// Steps do not overlap, but the words of a group of steps are loaded a group earlier.
 //
 // Shared memory: 2^hash_bits heads of 2 bytes (32 KB at 14 bits: seven warps a multiprocessor). No barrier.
 // CPU twins: walk_chains in hash_chain_reference.cpp, and the loop of near_three_reference.cpp.
@@ -38,12 +39,12 @@ namespace hemstitch::cuda {
 
 // Links are exact for windows up to here, if the table is swept.
 inline constexpr std::uint32_t kSweptWindowBytes = 32768;
-// Two groups short of where heads would be mistaken: a group begins anywhere.
+// Two groups before heads would be mistaken, since a group may begin anywhere.
 inline constexpr std::uint32_t kFirstSweep = 65536 - 2 * kBuildGroup;
 inline constexpr std::uint32_t kSweepPositions = 32768 - 2 * kBuildGroup;
 
-// Before position x enters: heads more than kSweptWindowBytes back, and those that were never written, become such as stay
-// farther than that, and nearer than 65536, until the next sweep.
+// Before position x enters: heads more than kSweptWindowBytes back, and unused ones, get a value that stays farther back than that,
+// and nearer than 65536, until the next sweep.
 __device__ inline void sweep_heads(std::uint16_t* sh_heads, unsigned hash_bits, std::uint32_t x,
                                    std::uint32_t lane) {
   auto* pairs = reinterpret_cast<std::uint32_t*>(sh_heads);
@@ -85,18 +86,18 @@ __global__ void __launch_bounds__(32)
     auto lead = static_cast<std::uint32_t>(min(before, std::uint64_t{window_bytes}));
     const std::uint32_t readable = block.block_bytes - segment_begin;
     const std::byte* here = block.d_block + segment_begin;
-    // Links of the history are wanted above depth 1, which is where there is room for them; the first segment leaves them.
+    // Links of the history are needed above depth 1; only there is room for them. The first segment writes them.
     const bool wants_lead = segment_begin == 0 && links.max_history_bytes > 0;
     const bool continues = wants_lead && continues_previous(batch, block_index, window_bytes, widths);
     const bool keeps_lead = wants_lead && !continues;
-    // The last positions of a block have no hash in it, and have one for the block that continues it: which is the one
-    // that leaves their links.
+    // The last positions of a block have no hash in it, but have one for the block that continues it. So that block writes their
+    // links.
     const std::uint32_t left_before = continues ? width - 1 : 0;
     const bool leaves_last =
         links.max_history_bytes == 0 || !continues_previous(batch, block_index + 1, window_bytes, widths);
 
-    // Where the segment goes on from the run so far, its window is in the table already. Positions before its window may
-    // be there too, but not where the history is shorter than the window: they would be within reach.
+    // If the segment continues the run so far, its window is in the table already. Positions before its window may be there too,
+    // unless the history is shorter than the window: then they would be within reach.
     const bool goes_on = run.first != nullptr && run.first + run.positions == here && !keeps_lead &&
                          run.key_bytes() == width &&
                          (run.first == here - lead || (lead == window_bytes && run.first < here - lead));
@@ -151,7 +152,7 @@ __global__ void __launch_bounds__(32)
         }
       }
     }
-    // The last positions of a block have no hash in it, and have one for the block behind it.
+    // The last positions of a block have no hash in it, but have one for the block after it.
     entered = static_cast<std::uint32_t>(
         min(std::uint64_t{run.positions}, run.readable < width ? 0 : run.readable - (width - 1)));
   }
@@ -168,14 +169,14 @@ consteval KernelBudget build_chains_budget(std::string_view name, std::string_vi
            .shared_bytes = sizeof(std::uint16_t) << kMaxHashBits}};
 }
 
-// Launches the build over a batch. `sweeping`: so that links are exact; windows of up to kSweptWindowBytes.
+// Launches the build over a batch. `sweeping` makes links exact, for windows of up to kSweptWindowBytes.
 template <std::size_t kKeyBytes>
 void launch_build_chains(const DeviceBlocks& batch, const Links& links, unsigned hash_bits,
                          std::uint32_t window_bytes, bool sweeping, const HashWidths& widths,
                          const char* name, cudaStream_t stream) {
   const std::uint64_t segments = std::uint64_t{batch.block_count} * segments_per_block(batch);
   if (segments == 0) return;
-  // Several segments a warp spare it the windows before them, as long as there are warps enough.
+  // Several segments for a warp save entering the windows before them, as long as there are enough warps.
   std::uint32_t segments_per_warp = 1;
   const bool have_windows = segments_per_block(batch) > 1 || batch.max_history_bytes != 0;
   while (have_windows && segments_per_warp < kMostSegmentsPerWarp &&

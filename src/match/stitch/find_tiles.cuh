@@ -6,41 +6,39 @@
 //
 // Mapping. One thread block (512 threads) owns a segment of 64 KB of one block of the batch, and takes it in tiles of
 // 1024 positions from left to right: a warp has 64 of them in a row, a thread two, 32 apart. A ring in shared memory holds
-// the bytes of the window before the tile, and a second ring their links, so that a walk never leaves shared memory: its
-// reads are scattered, and scattered reads are what the device's memory is slow at. (Where the second ring would leave
-// room for one thread block only, walks of small depth read links from device memory instead.)
+// the bytes of the window before the tile, and a second ring their links, so that a walk never leaves shared memory: its reads are
+// scattered, for which the device's memory is slow. (Where the second ring would leave room for only one thread block, walks of
+// small depth read links from device memory instead.)
 //
 // A tile, with a barrier after each line:
-//   walk       every thread finds its best matches, compared up to the cap. Of a candidate only those four bytes are
-//              looked at that it must have to be longer than the best so far; most fail there. The next tile's bytes and
-//              links are on their way meanwhile.
+//   walk       every thread finds its best matches, compared up to the cap. Of a candidate, only the four bytes are
+//              compared in which it must agree to be longer than the best so far; most fail there. The next tile's bytes and links
+//              are loaded meanwhile.
 //   extend     only where some match reached the cap. Neighbours with the same offset are a run; a run's *last*
-//              position knows that everything up to its own cap agrees. Mostly the next four bytes end it. Else a warp
-//              compares from there on, 512 bytes a step, and remembers the offset, where from, and how far: every later
-//              run at that offset inside is answered from memory, so that a text of few periods, or a repeat that
-//              collisions of hashes break into many runs, is compared once. Every other position of a run ends where its
-//              last one ends.
-//   backward   the twin has each position try the offsets of the next ones. Here it is turned round: a match carries itself
-//              back over the bytes before it that agree with those before its candidate, to each position there by a
-//              maximum, so that no order shows. Only the first of a run of one offset has to, since it reaches what the
-//              others reach; so a tile compares once a run, not several times a position. What comes after a tile's last
-//              positions is in the next tile, so stitching runs a reach behind walking.
+//              position knows that everything up to its own cap agrees. Mostly the run ends within the next four bytes. Otherwise a warp
+//              compares from there on, 512 bytes a step, and remembers the offset and the range that agrees: a later run of that
+//              offset inside the range is not compared. So a text of few periods, or a repeat that hash collisions break into many
+//              runs, is compared once. Every other position of a run ends where its last one ends.
+//   backward   the twin has each position try the offsets of the next ones. Here it is the other way round: a match
+//              carries itself back over the bytes before it that agree with those before its candidate. At each position a maximum
+//              is taken, so the order does not matter. Only the first match of a run of one offset must do this, since it reaches
+//              what the others reach; so a tile compares once a run, not several times a position. The positions after a tile's
+//              last ones are in the next tile, so stitching runs a reach behind walking.
 //   forward    the running maximum of p + length is a scan: of 28-bit keys (end, position), so that the later position
 //              wins a tie, by shuffles in a warp, then over the warps' totals, then with what the tile before carries in.
 //
-// Segments of a block do not wait for each other: each leaves what it carries out, and join_segments applies that to
-// the next one's first positions. A carry reaches 65534 positions at most, less than a segment, so it never passes over
-// one.
+// Segments of a block do not wait for each other: each writes what it carries out, and join_segments applies that to the next one's
+// first positions. A carry reaches at most 65534 positions, less than a segment, so it never crosses one.
 //
-// What binds is instructions, about 400 for 32 positions at depth 1: half of them walk and stitch, the rest is extending,
-// the scan and the tile's housekeeping. Sixty-four warps of 32 registers do no better than 32 warps of 64.
+// Instructions limit the speed, about 400 for 32 positions at depth 1: half of them walk and stitch; the rest extend, scan and
+// manage the tile. Sixty-four warps of 32 registers do no better than 32 warps of 64.
 //
-// Bounds of work: `depth` comparisons of `cap` bytes a position; extension of at most 64 KB for a run that nothing is
-// remembered of; of a run's first match at most the reach back. Shared memory: 3 bytes a position of the ring (1 without
-// links) and 9 KB: 114 KB for a window of 32 KB with links, so that two thread blocks fill a multiprocessor of 228 KB (with the
-// 1 KB more that a deep cap takes as well); 77 KB for one of 64 KB without them, the least that a device must have (one of
-// compute capability 7.5 has 64 KB, so there windows end at about 50 KB). Registers: 64, and up to 96 for windows of 64 KB
-// with links, of which a multiprocessor holds one thread block.
+// Bounds of work: `depth` comparisons of `cap` bytes a position; extension by at most 64 KB for a run that is not remembered;
+// carrying back a run's first match by at most the reach. Shared memory: 3 bytes a position of the ring (1 without links) and 9 KB:
+// 114 KB for a window of 32 KB with links, so that two thread blocks fill a multiprocessor of 228 KB (with the 1 KB more that a
+// deep cap takes as well); 77 KB for one of 64 KB without them, the least that a device must have (one of compute capability 7.5
+// has 64 KB, so there windows end at about 50 KB). Registers: 64, and up to 96 for windows of 64 KB with links, of which a
+// multiprocessor holds one thread block.
 #pragma once
 
 #include <cstddef>
@@ -88,8 +86,8 @@ __host__ __device__ constexpr std::uint32_t round_up(std::uint32_t value, std::u
 
 namespace tiles {
 
-// A comparison in the ring reads up to kNear bytes and one word more. So many bytes are known behind a tile, and so many of the ring
-// stand behind its last one again, so that it need not turn around.
+// A comparison in the ring reads up to kNear bytes and one word more. So many bytes after a tile are loaded, and so many of the
+// ring's first bytes are repeated after its last one, so that a comparison need not wrap around.
 template <std::uint32_t kNear>
 inline constexpr std::uint32_t kBeyondBytes = round_up(kNear + 8 + 16, 64);
 
@@ -103,8 +101,8 @@ static_assert(kTilePositions + kMaxRecordLength < 1u << 17 && kTilePositions < 1
               "a key of the forward scan packs an end and a position into 28 bits");
 static_assert(kMaxRecordLength <= kSegmentPositions, "a carry never passes over a segment");
 
-// Of a ring whose walks reach `reach_bytes` back: the tile's own positions, the next one's on their way, and room for
-// alignment, for what comparisons read ahead and for the positions that stitching is behind.
+// Positions of a ring whose walks reach `reach_bytes` back: besides these, the tile's own positions, the next tile's, and room for
+// alignment, for what comparisons read ahead and for the positions by which stitching is behind.
 template <std::uint32_t kNear = kNearBytes>
 __host__ __device__ constexpr std::uint32_t ring_positions(std::uint32_t reach_bytes) {
   return round_up(reach_bytes, 16) + 2 * kTilePositions + 128 + kBeyondBytes<kNear>;
@@ -125,16 +123,16 @@ __device__ inline MatchRecord rank_record(Rank rank) {
   return rank == 0 ? 0 : __funnelshift_l(rank ^ 0xFFFFu, rank ^ 0xFFFFu, 16);
 }
 
-// What comparing for one run found out, for those that come later: at this offset everything agrees in [begin, end).
+// What the comparison for one run found, kept for later runs: at this offset everything agrees in [begin, end).
 struct alignas(16) Known {
   std::uint32_t offset;  // 0 for none
   std::uint32_t begin;   // both counted from the segment's first byte
   std::uint32_t end;
-  std::uint32_t ends_there;  // 0 where nobody looked further
+  std::uint32_t ends_there;  // 0 if nothing further was compared
 };
 
 struct TileState {
-  // Of the last positions of the tile before, then the tile's: extended, and what was carried back to them so far.
+  // Matches of the last positions of the tile before, then of the tile's: extended, or carried back to them so far.
   Rank found[kMostStitchReach + kTilePositions];
   union {
     std::uint32_t run_end[kTilePositions];          // while extending: at each run's last position
@@ -147,7 +145,7 @@ struct TileState {
   std::uint32_t carry_offset[2];
 };
 
-// The four bytes at a slot, with what reading on behind them needs.
+// The four bytes at a slot, with what is needed to read on after them.
 struct RingWord {
   std::uint32_t index, shift, high;
   std::uint32_t word;
@@ -162,17 +160,17 @@ struct RingWord {
 __device__ inline std::uint32_t slot_before(std::uint32_t slot, std::uint32_t distance,
                                             std::uint32_t ring_positions) {
   const std::uint32_t back = slot - distance;
-  return __viaddmin_u32(back, ring_positions, back);  // the smaller of two: a negative number is a huge one
+  return __viaddmin_u32(back, ring_positions, back);  // the smaller one: a negative number counts as huge
 }
 
-// Makes the compiler keep a number that it would find out anew in an inner loop, where registers are short.
+// Makes the compiler keep a number that it would recompute in an inner loop, where registers are scarce.
 __device__ inline void keep_in_register(std::uint32_t& number) { asm("" : "+r"(number)); }
 
-// The same for the assembler, which sees through that, but not through a shuffle until it has decided what to keep. By all lanes
-// of a warp.
+// The same for the assembler, which sees through that, but sees through a shuffle only after it has decided what to keep. By all
+// lanes of a warp.
 __device__ inline std::uint32_t kept_number(std::uint32_t number) { return __shfl_sync(~0u, number, 0); }
 
-// 16 bytes at `x` bytes behind `base`, which is aligned to 16; zeros outside [begin, end).
+// 16 bytes, `x` bytes after `base`, which is aligned to 16; zeros outside [begin, end).
 __device__ inline uint4 load_chunk(const std::byte* base, std::uint32_t x, std::uint32_t begin,
                                    std::uint32_t end) {
   if (x >= begin && x + 16 <= end) return *reinterpret_cast<const uint4*>(base + x);
@@ -190,8 +188,8 @@ __device__ inline void store_chunk(std::uint32_t* sh_ring, std::uint32_t slot, s
   if (slot < kBeyondBytes<kNear>) *reinterpret_cast<uint4*>(sh_ring + (ring_positions + slot) / 4) = chunk;
 }
 
-// How far the bytes at two slots agree, given that the first four do; at most `limit`. The first kNear bytes stand in the
-// ring, three words a step; `here` is where the first slot's bytes are.
+// How far the bytes at two slots agree, given that the first four do; at most `limit`. The first kNear bytes are read from the
+// ring, three words a step; `here` is where the first slot's bytes are in device memory.
 template <std::uint32_t kNear>
 __device__ inline std::uint32_t agreeing_bytes(const std::uint32_t* sh_ring, RingWord own, RingWord candidate,
                                                const std::byte* here, std::uint32_t offset,
@@ -219,8 +217,8 @@ __device__ inline std::uint32_t agreeing_bytes(const std::uint32_t* sh_ring, Rin
 }
 static_assert((kNearBytes - 4) % 12 == 0 && (kDeepNearBytes - 4) % 12 == 0);
 
-// A warp together: where a match that holds up to `from` ends, at most `limit`. All positions count from `here`, and
-// `readable` bytes stand there.
+// By a whole warp: where a match that holds up to `from` ends, at most `limit`. All positions count from `here`, where `readable`
+// bytes may be read.
 __device__ inline std::uint32_t extended_end(const std::byte* here, std::uint32_t from, std::uint32_t limit,
                                              std::uint32_t readable, std::uint32_t offset,
                                              std::uint32_t lane) {
@@ -229,7 +227,7 @@ __device__ inline std::uint32_t extended_end(const std::byte* here, std::uint32_
     const std::uint32_t at = from + lane * kLaneBytes;
     std::uint32_t agreed = 0;
     if (std::uint64_t{at} + kLaneBytes + 4 <= readable) {
-      // Whole words around both places; the match holds at least four bytes, so none stands before the data.
+      // Reads whole words around both places; the match has at least four bytes, so none of them is before the data.
       const auto a_address = reinterpret_cast<std::uintptr_t>(here + at);
       const auto b_address = a_address - offset;
       const auto* a = reinterpret_cast<const std::uint32_t*>(a_address & ~std::uintptr_t{3});
@@ -259,13 +257,13 @@ __device__ inline std::uint32_t extended_end(const std::byte* here, std::uint32_
   return limit;
 }
 
-// Thread blocks that a multiprocessor is to hold. Links that are not exact are those of windows beyond 32 KB, whose two rings
+// Thread blocks that a multiprocessor should hold. Links that are not exact are those of windows beyond 32 KB, whose two rings
 // leave room for one.
 constexpr int thread_blocks(bool ring_links, bool exact_links) {
   return ring_links && !exact_links ? 1 : kThreadBlocks;
 }
 
-// What a thread of find_tiles knows of its segment, and the steps that the segment's tiles go through.
+// What a thread of find_tiles knows of its segment, and the steps for the segment's tiles.
 template <Candidates kCandidates, bool kRingLinks, bool kExactLinks, std::uint32_t kNear>
 class SegmentFinder {
  public:
@@ -315,19 +313,19 @@ class SegmentFinder {
   }
 
  private:
-  // The next tile's bytes and links, on their way while this one is walked.
+  // The next tile's bytes and links, which are loaded while this one is walked.
   struct Ahead {
     uint4 chunk;
     std::uint32_t links[kPerThread];
   };
 
-  // Of the segment's first position: where its bytes stand, and the first byte that is not in the ring while it is the
-  // tile's; told from what is at hand anyway, since registers are short.
+  // For the segment's first position: where its bytes are, and the first byte that is not in the ring during its tile. Computed
+  // from values that are kept anyway, since registers are scarce.
   __device__ std::uint32_t first_x() const { return base_end_ - readable_; }
   __device__ std::uint32_t first_frontier() const {
     return round_up(first_x(), 16) + kTilePositions + kBeyondBytes<kNear>;
   }
-  // Of the tile's position `index`, up to two tiles behind it.
+  // The slot of the tile's position `index`, up to two tiles after it.
   __device__ std::uint32_t slot_in_tile(std::uint32_t index) const {
     const std::uint32_t slot = tile_slot_ + index;
     return slot < ring_positions_ ? slot : slot - ring_positions_;
@@ -336,18 +334,18 @@ class SegmentFinder {
   __device__ std::uint32_t index_in_row(std::uint32_t row) const {
     return warp_ * 32 * kPerThread + lane_ + row * 32;
   }
-  // Of any position that a match can point to, from device memory.
+  // The link of any position to which a match can point, from device memory.
   __device__ std::uint32_t far_link(std::int32_t position) const {
     return position >= first_block_position_ ? block_links_[position] : history_links_[position];
   }
 
-  // What stands before the first tile, and that tile's own.
+  // Loads the bytes and links before the first tile, and the tile's own.
   __device__ void begin() {
     for (std::uint32_t x = thread_ * 16; x < first_frontier(); x += kTileThreads * 16)
       store_chunk<kNear>(sh_ring_, x, ring_positions_, load_chunk(base_, x, misaligned_, base_end_));
     if constexpr (kRingLinks) {
       const std::uint32_t lead = min(before_, finding_.window_bytes);
-#pragma unroll 16  // so many links on their way at once
+#pragma unroll 16  // so many links are in flight at once
       for (std::uint32_t i = thread_; i < lead; i += kTileThreads)
         sh_links_[misaligned_ + i] =
             static_cast<std::uint16_t>(far_link(static_cast<std::int32_t>(i - lead)));
@@ -376,7 +374,7 @@ class SegmentFinder {
     return ahead;
   }
 
-  // The ring is longer than the window by two tiles: nothing that this tile reads is overwritten.
+  // The ring is longer than the window by two tiles, so nothing that this tile reads is overwritten.
   __device__ void store_ahead(const Ahead& ahead) {
     if (thread_ < kTilePositions / 16)
       store_chunk<kNear>(sh_ring_, slot_in_tile(first_frontier() - first_x() + thread_ * 16), ring_positions_,
@@ -392,7 +390,7 @@ class SegmentFinder {
 
   // Whether any of the thread's matches reached the cap.
   __device__ bool walk(std::uint32_t tile) {
-    // Where links begin, counted from the ring: found out once, and not at every step of a chain.
+    // Where links begin, counted from the ring: computed once, and not at every step of a chain.
     const std::uint32_t first_link =
         kRingLinks ? kept_number(static_cast<std::uint32_t>(sh_links_ - ring_halves())) : 0;
     bool any_capped = false;
@@ -404,7 +402,7 @@ class SegmentFinder {
       Rank rank = 0;
       const std::uint32_t left = position < walked_positions_ ? readable_ - position : 0;
       const std::uint32_t limit = min(finding_.cap_bytes, left);
-      // The others may have the links of the block that goes on from this one.
+      // The last positions may have links of the block that continues this one.
       if (left >= hash_width_) {
         const RingWord own(sh_ring_, slot);
         if constexpr (kCandidates == Candidates::kNearest)
@@ -429,7 +427,7 @@ class SegmentFinder {
     if (offset != 0 && offset <= finding_.window_bytes) {
       const std::uint32_t candidate_slot = slot_before(slot, offset, ring_positions_);
       const RingWord candidate(sh_ring_, candidate_slot);
-      // Where four bytes are hashed, a link that is none leads to other bytes.
+      // With four-byte hashes, a stale link leads to different bytes and fails this test.
       if (candidate.word == own.word &&
           (hash_width_ == kHashedBytes || same_hash(own, slot, candidate, candidate_slot)))
         return rank_of(offset, agreeing(own, candidate, position, offset, limit));
@@ -437,7 +435,7 @@ class SegmentFinder {
     return 0;
   }
 
-  // Whether the positions at two slots have one hash.
+  // Whether the positions at two slots have the same hash.
   __device__ bool same_hash(const RingWord& own, std::uint32_t slot, const RingWord& candidate,
                             std::uint32_t candidate_slot) const {
     std::uint32_t own_word = own.word, candidate_word = candidate.word;
@@ -454,7 +452,7 @@ class SegmentFinder {
     return reinterpret_cast<const std::uint16_t*>(sh_ring_);
   }
 
-  // Of a candidate only four bytes are looked at, those that it must have to be longer than the best so far.
+  // Of a candidate, only the four bytes are compared in which it must agree to be longer than the best so far.
   __device__ Rank best_of_chain(std::uint32_t position, std::uint32_t slot, const RingWord& own,
                                 std::uint32_t link, std::uint32_t limit, std::uint32_t first_link) const {
     Rank rank = 0;
@@ -495,7 +493,7 @@ class SegmentFinder {
     __syncthreads();
   }
 
-  // Where the runs of capped matches end that have their last position in the warp.
+  // Finds the ends of the runs of capped matches whose last position is in the warp.
   __device__ void end_runs(std::uint32_t tile, unsigned (&lasts)[kPerThread]) {
     Known known;
     bool knows = false;
@@ -511,7 +509,7 @@ class SegmentFinder {
       }
       lasts[row] = __ballot_sync(~0u, last);
       if (lane_ == 0) sh_.run_lasts[warp_ * kPerThread + row] = lasts[row];
-      // Most runs end because their bytes do: each lane looks at its next four.
+      // Most runs end where their bytes differ: each lane compares its next four.
       const bool goes_on = last && !ends_in_next_bytes(tile, index, rank);
       unsigned rest = __ballot_sync(~0u, goes_on);
       if (rest != 0 && !knows) known = sh_.known[lane_], knows = true;
@@ -525,7 +523,7 @@ class SegmentFinder {
     if (runners != 0) remember(known, runners);
   }
 
-  // Whether the run whose last position is `index` ends in the four bytes behind the cap; then it says so.
+  // Whether the run whose last position is `index` ends within the four bytes after the cap; if so, stores the end.
   __device__ bool ends_in_next_bytes(std::uint32_t tile, std::uint32_t index, Rank rank) {
     if (finding_.cap_bytes > kNear) return false;
     const std::uint32_t slot = slot_in_tile(index);
@@ -537,15 +535,15 @@ class SegmentFinder {
     return true;
   }
 
-  // A warp together: the end of the run whose last position is the runner's, from what lanes know or by comparing. `known` of the
-  // runner is what came out.
+  // By a whole warp: finds the end of the run whose last position is the runner's, from what lanes know or by comparing, and puts
+  // it into the runner's `known`.
   __device__ void end_run(std::uint32_t tile, std::uint32_t index, Rank rank, std::uint32_t runner,
                           Known& known) {
     const std::uint32_t offset = rank_offset(__shfl_sync(~0u, rank, runner));
     const std::uint32_t run_last = tile + index - lane_ + runner;
     const std::uint32_t end_limit = min(readable_, run_last + kMaxRecordLength);
     std::uint32_t end = run_last + finding_.cap_bytes;
-    // Ends that are not the last word on it are the smaller ones.
+    // Ends that are not final are the smaller ones.
     const bool holds = known.offset == offset && known.begin <= run_last && run_last < known.end;
     const std::uint32_t best = largest_over_warp(holds ? known.end << 1 | known.ends_there : 0u);
     bool ends_there = false;
@@ -560,8 +558,8 @@ class SegmentFinder {
     }
   }
 
-  // Two facts a warp outlive the tile: the last one, and one that differs from warp to warp, so that a text of few
-  // periods has them all remembered.
+  // Each warp keeps two facts beyond the tile: the last one, and one that differs from warp to warp, so that all periods of a text
+  // with few are remembered.
   __device__ void remember(const Known& known, unsigned runners) {
     const unsigned later = runners & (~0u << (warp_ * 7 % 32));
     const std::uint32_t chosen = __ffs(later != 0 ? later : runners) - 1;
@@ -617,7 +615,7 @@ class SegmentFinder {
     __syncthreads();
   }
 
-  // From here on a reach behind: `output` is huge for the first positions of a segment.
+  // From here on, positions are a reach behind: `output` is huge for the first positions of a segment.
   __device__ void carry_forward(std::uint32_t tile) {
     Rank stitched[kPerThread];
     std::uint32_t keys[kPerThread];
@@ -661,8 +659,8 @@ class SegmentFinder {
     if (lane_ == 31) sh_.scan_totals[warp_] = keys[kPerThread - 1];
   }
 
-  // What the largest key so far makes of a position. The tile's last position says what the next tile inherits, the segment's
-  // last one what the next segment does.
+  // The match of a position after the largest key so far is applied. The tile's last position determines what the next tile
+  // inherits, the segment's last one what the next segment inherits.
   __device__ Rank winner(std::uint32_t index, std::uint32_t output, std::uint32_t key) {
     const std::uint32_t from = key & ((1u << 11) - 1), end = key >> 11;
     const std::uint32_t low = from == 0 ? sh_.carry_offset[parity_] : sh_.stitched_offset[from - 1];
@@ -682,12 +680,12 @@ class SegmentFinder {
   const std::uint32_t ring_positions_;
   std::uint32_t* const sh_ring_;
   std::uint16_t* const sh_links_;
-  const std::uint32_t readable_;  // no comparison looks further than this, whatever the block's size
+  const std::uint32_t readable_;  // no comparison reads further than this, whatever the block's size
   const std::uint32_t segment_positions_, walked_positions_;
   MatchRecord* const records_;
   const std::uint32_t before_;  // bytes before the segment, where that matters
   const std::uint32_t hash_width_;
-  // Ring coordinates x: 0 at the 16-byte boundary at or before the first byte that a match can point to.
+  // Coordinates x of the ring: 0 is the 16-byte boundary at or before the first byte to which a match can point.
   std::uint32_t misaligned_, base_end_;
   const std::byte* base_;
   std::int32_t first_block_position_;  // links from there on are the block's, those before its history's
@@ -714,8 +712,8 @@ __global__ void __launch_bounds__(kTileThreads, thread_blocks(kRingLinks, kExact
       .find();
 }
 
-// What a segment carries out reaches into the next: the record of its last position, less one a position, wherever it is
-// longer. These are the first positions, since the running maximum rises. One warp a segment.
+// Applies what a segment carries into the next one: the record of its last position, shorter by one at each position, wherever it
+// is longer than the position's own. These are the first positions, since the running maximum rises. One warp a segment.
 static __global__ void __launch_bounds__(32) join_segments(const TileFinding finding) {
   const std::uint32_t segment = blockIdx.x % finding.segments_per_block;
   const DeviceBlock block = finding.batch.d_blocks[blockIdx.x / finding.segments_per_block];
@@ -755,9 +753,8 @@ std::uint32_t ring_positions(const DeviceBlocks& batch, std::uint32_t window_byt
       static_cast<std::uint32_t>(longest < window_bytes ? longest : window_bytes));
 }
 
-// Launches the kernels; `finding` lacks only the geometry. kRingLinks: links stand in shared memory, else in device memory.
-// kExactLinks: every link that is not farther than the window is one, else the walk finds out. kNear: how far comparisons stay in
-// shared memory.
+// Launches the kernels; `finding` lacks only the geometry. kRingLinks: links are in shared memory, else in device memory.
+// kExactLinks: every link within the window is valid, else the walk checks it. kNear: how far comparisons stay in shared memory.
 template <Candidates kCandidates, bool kRingLinks = false, bool kExactLinks = false,
           std::uint32_t kNear = kNearBytes>
 void launch_find_tiles(TileFinding finding, const char* name, cudaStream_t stream) {

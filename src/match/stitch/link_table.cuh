@@ -41,8 +41,8 @@ struct HashedRun {
   }
 };
 
-// The words of kSteps * 32 positions; a lane's are 32 apart. They are shifted into place only when they are asked for, so
-// that a warp that loads them early does not wait for them early. Wide ones are in LaneWords<kSteps, kVaryingBytes> below.
+// The words of kSteps * 32 positions; a lane's are 32 apart. They are shifted into place only when they are used, so that a warp
+// that loads them early does not wait for them early. Wide ones are in LaneWords<kSteps, kVaryingBytes> below.
 template <unsigned kSteps, std::size_t kKeyBytes = kHashedBytes>
 struct LaneWords {
   using Run = HashedRun<kKeyBytes>;
@@ -62,7 +62,7 @@ struct LaneWords {
     for (unsigned i = 0; i < kSteps; ++i)
       low[i] = __ldg(aligned + i * 8), high[i] = __ldg(aligned + i * 8 + 1);
   }
-  // Anywhere; 0 where there is no word.
+  // At any place; 0 where there is no word.
   __device__ void load(const Run& run, std::uint32_t x, std::uint32_t lane) {
     if (run.inside(x, kSteps * 32)) return load_inside(run, x, lane);
     shift = 0;
@@ -77,7 +77,7 @@ struct LaneWords {
   }
 };
 
-// What is hashed of more than four bytes: the first and the last four of them, as one word.
+// The value to hash for more than four bytes: the first and the last four of them, as one word.
 template <unsigned kSteps>
 struct LaneWords<kSteps, kVaryingBytes> {
   using Run = HashedRun<kVaryingBytes>;
@@ -98,13 +98,13 @@ struct LaneWords<kSteps, kVaryingBytes> {
   }
 };
 
-// Steps of 32 positions that a warp has under way at once.
+// Steps of 32 positions that a warp has in flight at once.
 inline constexpr unsigned kBuildSteps = kLinkSteps;
 inline constexpr std::uint32_t kBuildGroup = kBuildSteps * 32;
 
-// A group's words become slots of the table before the next group's words are asked for, into the same registers. With two sets of
-// words the compiler copied some from one to the other in the middle of a group, which waits for the device's memory every time:
-// a sixth of the speed.
+// A group's words become slots of the table before the next group's words are loaded into the same registers. With two sets of
+// words the compiler copied some from one to the other in the middle of a group, which then waits for the device's memory every
+// time: that cost a sixth of the speed.
 template <std::size_t kKeyBytes>
 __device__ void take_slots(const LaneWords<kBuildSteps, kKeyBytes>& words, unsigned hash_bits,
                            std::uint32_t (&slots)[kBuildSteps]) {
@@ -112,8 +112,8 @@ __device__ void take_slots(const LaneWords<kBuildSteps, kKeyBytes>& words, unsig
   for (unsigned i = 0; i < kBuildSteps; ++i) slots[i] = hash_word(words[i], hash_bits);
 }
 
-// Enters the positions [group, group + kBuildGroup) before `end` in their slots and gives the distance of each to the one before with
-// its hash, 0 for none. kInside says that all of them have hashes.
+// Enters the positions [group, group + kBuildGroup) before `end` in their slots and returns the distance of each to the previous
+// one with its hash, 0 for none. kInside: all of them have hashes.
 template <bool kInside, std::size_t kKeyBytes>
 __device__ void enter_group(std::uint16_t* sh_heads, const HashedRun<kKeyBytes>& run, std::uint32_t group,
                             std::uint32_t end, std::uint32_t lane, const std::uint32_t (&slots)[kBuildSteps],
@@ -128,7 +128,7 @@ __device__ void enter_group(std::uint16_t* sh_heads, const HashedRun<kKeyBytes>&
   }
 }
 
-// Enters the positions [0, end) of a run into a table that was cleared, where nobody wants their links. `end` is below 65536.
+// Enters the positions [0, end) of a run into a cleared table when nobody needs their links. `end` is below 65536.
 template <std::size_t kKeyBytes>
 __device__ void enter_unlinked(std::uint16_t* sh_heads, const HashedRun<kKeyBytes>& run, std::uint32_t end,
                                std::uint32_t lane, unsigned hash_bits) {

@@ -1,4 +1,4 @@
-// Links: what the kernels that build chains leave, and those that walk them read.
+// Links: the kernels that build chains write them, and those that walk chains read them.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct Links {
   std::uint64_t total_block_bytes;
   std::uint32_t max_history_bytes;
 
-  // Of position 0 of block `index`; its history's positions are negative.
+  // The link of position 0 of `block`; its history's positions are negative.
   __device__ std::uint16_t* of_block(const DeviceBlock& block) const { return d_links + block.position; }
   __device__ std::uint16_t* of_history(std::uint32_t index) const {
     return d_links + total_block_bytes + (std::uint64_t{index} + 1) * max_history_bytes;
@@ -36,9 +36,9 @@ struct HashWidths {
   }
 };
 
-// Whether a block's history is the end of the block before it in the batch, no shorter than the window: as the blocks of a
-// file follow each other. Then that block's links are those of the history as well, if both hash as many bytes. They were made
-// with other bytes before them, but only a link farther than the window can tell.
+// Whether a block's history is the end of the block before it in the batch, and no shorter than the window, as with consecutive
+// blocks of a file. Then that block's links are also those of the history, if both hash equally many bytes. They were computed with
+// other bytes before them, but that can change only links farther than the window.
 __device__ inline bool continues_previous(const DeviceBlocks& batch, std::uint32_t index,
                                           std::uint32_t window_bytes, const HashWidths& widths = {}) {
   if (index == 0 || index >= batch.block_count || window_bytes < kMostHashedBytes) return false;
@@ -57,8 +57,8 @@ inline void check_scratch(const char* finder, std::size_t scratch_bytes, std::si
                                             std::to_string(needed_bytes));
 }
 
-// The segments that the largest block of a batch has; every block gets as many thread blocks, and those behind its end
-// have nothing to do.
+// The segments that the largest block of a batch has; every block gets as many thread blocks, and those after its end have nothing
+// to do.
 inline std::uint32_t segments_per_block(const DeviceBlocks& batch) {
   return batch.max_block_bytes / kSegmentPositions + (batch.max_block_bytes % kSegmentPositions != 0 ? 1 : 0);
 }

@@ -10,10 +10,10 @@
 //             turn, 4 bytes a position each; `shared_result` (read, written) is `result` in follow, 4 bytes a position;
 //             marks (written, then read) 4 bytes a tile
 // Workgroup   256 invocations, 1.1 KB: the best of each for forward (1 KB), and the row ends of the tile as bits
-// A row is passed from its end, not its beginning: at its end a match has come down to the cap, so as a rule nothing is
-// left to compare. Where rows are cut short by nearer matches again and again (periods such as 31), pointing from row to row
-// keeps the work linear: each stretch is compared once for an offset. What passes over from one tile to another goes through `marks`: lengths end at 65535, so 64 tiles back or
-// ahead say it all and no tile waits for another one.
+// A row is extended from its end, not its beginning: at its end a match is hardly longer than the cap, so usually nothing is left
+// to compare. Where nearer matches cut rows again and again (periods such as 31), pointers from row to row keep the work linear:
+// each stretch is compared once for an offset. Tiles pass on what crosses them through `marks`: lengths end at 65535, so 64 tiles
+// back or ahead are enough, and no tile waits for another one.
 
 #import gpu/webgpu/shared/workgroup.wgsl
 #import gpu/webgpu/shared/bytes.wgsl
@@ -65,7 +65,7 @@ fn ends_row(place: u32, end: u32) -> bool {
   return !is_capped(next) || record_offset(next) != record_offset(record);
 }
 
-// What a row end becomes that points to another one, `distance` bytes on: a record without an offset.
+// A row end that points to another one, `distance` bytes on: a record without an offset.
 fn pointer_to(distance: u32) -> u32 {
   return distance;
 }
@@ -74,14 +74,14 @@ fn is_pointer(record: u32) -> bool {
   return record != 0u && record_offset(record) == 0u;
 }
 
-// The record of a row end, or a pointer. Only what is newly compared is searched for another row end.
+// The record of a row end, or a pointer. Only newly compared bytes are searched for another row end.
 fn extended(place: u32, end: u32) -> u32 {
   let record = source[place];
   let offset = record_offset(record);
   let limit = min(end - place, kMaxRecordLength);
   var length = record_length(record);
   while (length < limit) {
-    // All that the turn needs is fetched at once.
+    // All that the turn needs is loaded at once.
     let next = place + length;
     let last = end - 1u;
     let difference = data_word(next) ^ data_word(next - offset);
@@ -135,7 +135,7 @@ fn extend(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u
   }
 }
 
-// Others may follow their own pointers meanwhile: what is read is then a pointer farther on, or a record.
+// Others may follow their own pointers meanwhile: then a pointer farther on, or a record, is read.
 @compute @workgroup_size(kThreads)
 fn follow(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
           @builtin(local_invocation_index) thread: u32) {
@@ -165,8 +165,8 @@ fn follow(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u
   }
 }
 
-// The first position behind this tile that ends a row: the row that leaves the tile ends there. kNone where it is too far
-// away to matter.
+// The first position after this tile that ends a row: the row that leaves the tile ends there. kNone if it is too far away to
+// matter.
 fn row_end_behind(block: Block, tile: u32) -> u32 {
   let stop = min(tile + kReachTiles + 2u, block.first_tile + block.tile_count);
   for (var behind = tile + 1u; behind < stop; behind++) {
@@ -299,7 +299,7 @@ fn forward(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3
     atomicStore(&sh_mark, 0u);
   }
   workgroupBarrier();
-  // Of the tiles before, the match that reaches farthest into this one; of equals that of the last tile. Its key: how far it
+  // The match of the tiles before that reaches farthest into this one; of equal ones, that of the last tile. Its key: how far it
   // reaches, then how near its tile is.
   if (thread < kReachTiles && tile - block.first_tile > thread) {
     let mark_end = (marks[tile - 1u - thread] >> 10u);
@@ -316,7 +316,7 @@ fn forward(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3
     carried_offset = record_offset(source[tile_begin(block, carrier) + (marks[carrier] & 1023u)]);
   }
 
-  // In the tile: where a match ends, from the tile's begin, and whose it is: 0 for the carried one, else position + 1.
+  // Matches in the tile: where each ends, counted from the tile's begin, and its origin: 0 for the carried one, else position + 1.
   let first = thread * 4u;
   var own: array<u32, 4>;
   var best = 0u;

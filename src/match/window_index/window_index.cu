@@ -3,21 +3,19 @@
 // Threads: a thread block of 256 for a group of 1024 positions; blocks of a batch through device_groups.
 // Shared bytes: 30 KB: the positions sorted by hash (2 KB) with their leading bytes (4 KB), where each hash ends (16 KB),
 // the best match of each position (4 KB), the waiting pairs of the warps (2 KB), and what the scan needs.
-// Synchronisation: barriers between the steps of sorting, and behind each round of 1024 candidates.
+// Synchronisation: barriers between the steps of sorting, and after each round of 1024 candidates.
 // Work: (window_size + 1024) / 1024 lookups a byte, and one step for each pair of a position and a candidate with the
-// same hash. How many pairs a candidate has differs by a factor of hundreds, so a warp adds up those of its 32
-// candidates and deals them out to its lanes one by one; and those of them that are worth a comparison wait until there
-// are 32, so that one long match does not hold up 31 idle lanes. At worst all positions have the same hash and none is done:
-// 1024 steps a candidate.
-// Registers: 64 at most.
+// same hash. How many pairs a candidate has differs by a factor of hundreds, so a warp adds up the pairs of its 32 candidates and
+// distributes them to its lanes one by one. Pairs that are worth a comparison wait until there are 32, so that one long match does
+// not keep 31 lanes idle. At worst all positions have the same hash and none is finished early: 1024 steps a candidate. Registers:
+// 64 at most.
 //
-// A match is one number here, length << 16 | 65535 - offset: the larger is the better, and 0 is none. An atomic maximum
-// of it in shared memory is better_match whoever comes first.
+// A match is one number here, length << 16 | 65535 - offset: the larger is the better, and 0 is none. An atomic maximum of it in
+// shared memory is better_match, in any order.
 //
-// What is skipped can't change a result: a candidate that cannot beat the position's best of that moment, because it
-// differs in the last byte that it would need; and a position that has a match as long as can be, once all nearer
-// candidates have passed. Rounds go from the near end of the window to the far one, so that inside periods the first
-// round settles nearly all.
+// What is skipped can't change a result: a candidate that cannot beat the position's current best, because it differs in the last
+// byte that it would need; and a position that has a match as long as possible, once all nearer candidates have passed. Rounds go
+// from the near end of the window to the far one, so that inside periods the first round settles nearly all.
 #include <cub/block/block_scan.cuh>
 
 #include "core/match.hpp"
@@ -58,14 +56,15 @@ __device__ bool may_be_better(const DeviceText& text, std::uint32_t position, st
 
 // The index of a group: its positions in the order of their hashes.
 struct GroupIndex {
-  std::uint32_t ends[kHeads];  // where the positions of a hash end; they begin where those before end
+  std::uint32_t
+      ends[kHeads];  // where the positions of a hash end; they begin where those of the hash before end
   std::uint16_t positions[kIndexedPositions];
   std::uint32_t keys[kIndexedPositions];  // of `positions`, in the same order
   RankedMatch best[kIndexedPositions];    // of each position of the group
 };
 
-// Sorts the group's positions by hash: those of bit k of `indexed` being position threadIdx.x + k * kIndexThreads. To be
-// called by all threads.
+// Sorts the group's positions by hash: bit k of `indexed` stands for position threadIdx.x + k * kIndexThreads. All threads must
+// call it.
 template <typename KeyOf>
 __device__ void build_index(GroupIndex& sh_index, std::uint32_t indexed, const KeyOf& key_of) {
   using Scan = cub::BlockScan<std::uint32_t, kIndexThreads>;
@@ -101,7 +100,7 @@ __device__ void build_index(GroupIndex& sh_index, std::uint32_t indexed, const K
   __syncthreads();
 }
 
-// Of a warp's lanes, the first whose running sum is above `pair`.
+// The first of a warp's lanes whose running sum is above `pair`.
 __device__ std::uint32_t owner_of(std::uint32_t pair, std::uint32_t running_sum) {
   std::uint32_t owner = 0;
 #pragma unroll
@@ -129,7 +128,7 @@ __global__ void __launch_bounds__(kIndexThreads, kGroupsAMultiprocessor)
 
   const auto key_of = [&](std::uint32_t index) { return text.word(group_begin + index) & key_mask; };
 
-  // Step 1: each position alone. Then the index of those that are no runs.
+  // Step 1: each position by itself. Then the index of those that are not in runs.
   std::uint32_t indexed = 0;  // bit k: position threadIdx.x + k * kIndexThreads of the group
 #pragma unroll 1
   for (std::uint32_t k = 0; k < kPositionsEach; ++k) {
@@ -141,7 +140,7 @@ __global__ void __launch_bounds__(kIndexThreads, kGroupsAMultiprocessor)
     if (limit >= parameters.min_match_len) {
       const std::uint32_t word = text.word(position);
       const std::uint32_t nearest = min(min(position - text.begin(), parameters.window_size), kRunOffsets);
-      // The eight bytes before the position; what stands there before the text is out of `nearest`.
+      // The eight bytes before the position; `nearest` leaves out those before the text.
       const std::uint32_t before = text.word(position - 4), far_before = text.word(position - 8);
 #pragma unroll 1
       for (std::uint32_t offset = 1; offset <= nearest; ++offset) {
@@ -157,11 +156,11 @@ __global__ void __launch_bounds__(kIndexThreads, kGroupsAMultiprocessor)
   build_index(sh_index, indexed, key_of);
   std::uint32_t indexed_count = sh_index.ends[kHeads - 1];
 
-  // The window streams past from its near end, a round of four candidates a thread after the other.
+  // The window streams past from its near end, in rounds of four candidates a thread.
   const std::uint32_t lane = threadIdx.x % 32;
   std::uint32_t* const sh_waiting = sh_queues[threadIdx.x / 32];
   std::uint32_t waiting = 0;
-  // Of a pair, index << 16 | offset. Others raise the best meanwhile.
+  // Whether a pair, index << 16 | offset, may raise the position's best. Others raise it meanwhile.
   const auto may_raise = [&](std::uint32_t pair) {
     const std::uint32_t index = pair >> 16, position = group_begin + index;
     const RankedMatch best = *static_cast<volatile RankedMatch*>(&sh_index.best[index]);
@@ -200,7 +199,8 @@ __global__ void __launch_bounds__(kIndexThreads, kGroupsAMultiprocessor)
         if (lane >= step) running_sum += below;
       }
       const std::uint32_t pair_count = __shfl_sync(0xFFFFFFFFu, running_sum, 31);
-      const std::uint32_t first_place = end - running_sum;  // plus a pair's number: its place in the index
+      const std::uint32_t first_place =
+          end - running_sum;  // a pair's number added gives its place in the index
       for (std::uint32_t pairs = 0; pairs < pair_count; pairs += 32) {
         const std::uint32_t owner = owner_of(pairs + lane, running_sum) % 32;
         const std::uint32_t index_place = __shfl_sync(0xFFFFFFFFu, first_place, owner) + pairs + lane;
@@ -210,7 +210,7 @@ __global__ void __launch_bounds__(kIndexThreads, kGroupsAMultiprocessor)
         std::uint32_t pair = 0;
         if (pairs + lane < pair_count && sh_index.keys[index_place] == owner_key) {
           const std::uint32_t index = sh_index.positions[index_place];
-          // Wraps around where the candidate is no earlier position.
+          // Wraps around if the candidate is not an earlier position.
           const std::uint32_t offset = group_begin + index - owner_candidate;
           pair = index << 16 | (offset & 0xFFFFu);
           is_worth = offset - 1 < parameters.window_size && may_raise(pair);
@@ -231,8 +231,8 @@ __global__ void __launch_bounds__(kIndexThreads, kGroupsAMultiprocessor)
     __syncwarp();
     if (lane < waiting) compare(sh_waiting[lane]);
     waiting = 0;
-    // All candidates to come are farther than all before: a position whose match can't be longer is done. The index is
-    // made anew without such positions where they are many.
+    // All later candidates are farther than all earlier ones: a position whose match can't be longer is done. If many are done, the
+    // index is rebuilt without them.
     const auto is_done = [&](std::uint32_t index) {
       return length_of(sh_index.best[index]) >= limit_at(group_begin + index);
     };

@@ -5,12 +5,12 @@
 // Buffers     data_words, blocks, tiles (read); records (written) 4 bytes a position; count alone: counters (added to) 40 bytes
 // Workgroup   256 invocations, 13.0 KB: the positions sorted by hash (4 KB), where each of 2048 hashes ends, two in a word (4 KB),
 //             the best match of each position (4 KB), and sums for the sorting (1 KB)
-// The product that a hash is taken from tells all keys apart, so an entry of the table holds what the hash leaves of it beside
-// the position, and a candidate meets only positions with its own leading bytes.
+// The product of which the hash is a part differs for all keys. So an entry of the table holds the rest of the product beside the
+// position, and a candidate meets only positions with its own leading bytes.
 //
-// A match is one number here, its rank: the larger is the better, and 0 is none; an atomic maximum of it is better_match
-// whoever comes first. Candidates come from the near end of the window to the far one, so that in periods the first ones
-// settle nearly all; what cannot beat the best of its position, by the last byte that it would need, is not compared.
+// A match is one number here, its rank: the larger is the better, and 0 is none; an atomic maximum of it is better_match, in any
+// order. Candidates come from the near end of the window to the far one, so that in periods the first ones settle nearly all. A
+// candidate that differs in the last byte that it needs to beat the position's best is not compared.
 
 #import gpu/webgpu/shared/workgroup.wgsl
 #import gpu/webgpu/shared/bytes.wgsl
@@ -68,7 +68,7 @@ fn hash_of(product: u32) -> u32 {
   return product >> (32u - kHashBits);
 }
 
-// Adds to the end of a hash, and gives what it was.
+// Adds to the end of a hash, and returns what it was.
 fn add_to_end(hash: u32, value: u32) -> u32 {
   let shift = 16u * (hash & 1u);
   return (atomicAdd(&sh_ends[hash / 2u], value << shift) >> shift) & 0xFFFFu;
@@ -95,7 +95,7 @@ fn compared(place: u32, offset: u32, best: u32) -> u32 {
   return match_rank(pack_match(offset, common_length(place, place - offset, 0u, limit)));
 }
 
-// Step 1 of the definition. True where the position is to be indexed.
+// Step 1 of the definition. True if the position must be indexed.
 fn find_nearest(place: u32, best: ptr<function, u32>) -> bool {
   if (limit_at(place) < parameters.min_match_len) {
     return false;
@@ -194,7 +194,7 @@ fn find_tile(block: Block, tile: u32, thread: u32) {
     atomicStore(&sh_best[k * kThreads + thread], best);
   }
   sort_positions(begin, thread, indexed);
-  // The last position is nobody's candidate; nor are positions without the bytes for a match, which end at the data's end.
+  // The last position is no candidate of any position; nor are positions near the data's end, with too few bytes for a match.
   let data_end = block_end(block);
   let oldest = begin - min(begin - block.begin, parameters.window_size);
   for (var back = thread + 1u; end > begin && back < end - oldest; back += kThreads) {

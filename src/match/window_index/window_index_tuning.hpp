@@ -1,4 +1,4 @@
-// Numbers of window_index's kernel. None of them shows in a result.
+// Numbers of window_index's kernel. None of them changes a result.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ inline constexpr std::uint32_t kIndexThreads = 256;
 // Heads of the table: four an indexed position, 16 KB, so that few lookups meet a position with other bytes.
 inline constexpr std::uint32_t kIndexBits = 12;
 
-// The index is made anew when more than this part of its positions are done. Making it costs about as much as a round of
-// candidates on text.
+// The index is rebuilt when more than this part of its positions are done. That costs about as much as a round of candidates on
+// text.
 inline constexpr std::uint32_t kRebuildFraction = 8;
 
 }  // namespace hemstitch::cuda

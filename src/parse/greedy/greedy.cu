@@ -1,5 +1,5 @@
-// Greedy has no decisions of its own: every usable match is one. The walk (parse/walk/walk.cuh, with mapping, shared
-// memory and cost) reads the records, applies the format's limits and goes. CPU twin: greedy_reference.cpp.
+// Greedy makes no decisions of its own: every usable match is one. The walk (parse/walk/walk.cuh, with mapping, shared memory and
+// cost) reads the records and applies the format's limits. CPU twin: greedy_reference.cpp.
 #include "parse/greedy/greedy_cuda.hpp"
 #include "parse/usable_length.cuh"
 #include "parse/walk/walk.cuh"

@@ -1,6 +1,6 @@
 // matches: the sequences of all blocks as one list of matches, for those who bring their own encoder (matches_webgpu.hpp).
 //
-// Passes      count    an invocation gives the matches of a block; scan makes of them where each block's begin
+// Passes      count    an invocation counts the matches of a block; scan turns the counts into where each block's matches begin
 //             collect  an invocation writes a match
 // Buffers     blocks (read); counts (read by count) 4 bytes a block, sequences of each; sizes (written by count) 4 bytes a block;
 //             begins (read by collect) 4 bytes a block, and the total behind the last; sequences (read) 8 bytes a sequence;
@@ -27,7 +27,7 @@ struct Parameters {
 
 const kThreads = 256u;
 
-// The last sequence of a block is literals alone.
+// The last sequence of a block has only literals.
 @compute @workgroup_size(kThreads)
 fn count(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
          @builtin(local_invocation_index) thread: u32) {

@@ -11,7 +11,7 @@ const kAheadMask = 0xFFF8u;
 
 var<workgroup> sh_pairs: array<u32, kLanes * kPairs>;
 
-// Costs beyond all horizons. (Memory that WGSL says is zeroed is not on every driver.)
+// Costs beyond all horizons. (Not every driver zeroes memory, although WGSL requires it.)
 fn clear_near(lane: u32) {
   for (var i = 0u; i < kPairs; i++) {
     sh_pairs[i * kLanes + lane] = 0u;
@@ -32,7 +32,7 @@ fn near_cost(lane: u32, position: u32) -> u32 {
   return ((pair >> (16u * (position % 2u))) & 0xFFFFu) << kEdgeBits;
 }
 
-// The cost from a position of the segment that keep_far() was given; none at the horizon and beyond.
+// The cost from a position of the segment that keep_far() was given; 0 at the horizon and beyond.
 fn far_cost(segment: Segment, position: u32) -> u32 {
   if (position >= segment.solved) {
     return 0u;

@@ -7,22 +7,19 @@
 //   cost(end) = 0,   cost(p) = min( literal + cost(p+1), min over tried lengths L of match(L) + cost(p+L) )
 //
 // Solving this from the end to the front gives, at each position, the best decision *from there on*; walking
-// from the front along these decisions is the optimum. (Solving from the front gives the cost to reach p, and
-// then the walk must go backwards along predecessors: taking any edge whose costs add up is not optimal.) On
-// equal cost the literal wins, then the longer match: lengths are tried from the longest down, and each
-// replaces the best only when strictly cheaper.
+// from the front along these decisions is the optimum. (Solving from the front gives the cost to reach p. Then the walk must go
+// backwards along predecessors, since an edge whose costs add up need not be optimal.) On equal cost the literal wins, then the
+// longer match: lengths are tried from the longest down, and each replaces the best only when strictly cheaper.
 //
 // Segments. A whole block is one long dependent loop. `parse_optimal` cuts the block into segments of 1024
 // positions that are solved independently of each other: each is solved backwards over itself plus 256
-// positions of look-ahead (never past the block), up to its horizon. Everything at the horizon and beyond is
-// taken to cost nothing: what follows it, and of a match that crosses it, the bytes beyond it
-// (priced_length()). Were a match of 65535 bytes priced in full, it would lose to a chain of short ones that
-// end at the horizon. That is a guess, but decisions 256 positions earlier hardly feel it: the result is
-// within 0.01 % of the optimum. The walk through the decisions crosses segments freely: it starts in a
-// segment where the last match of the one before it ended. On a device one thread solves one segment. It
-// keeps the decisions of its own 1024 positions, and of the costs a ring: lengths up to the ring's size find
-// theirs there, and a longer jump may be looked up in workgroup or global memory; at or beyond the horizon
-// the cost is 0.
+// positions of look-ahead (never past the block), up to its horizon. Everything from the horizon on counts as free: the positions
+// there, and the part of a match that crosses it (priced_length()). If a match of 65535 bytes were priced in full, it would lose to
+// a chain of short ones that end at the horizon. This is an approximation, but it hardly affects decisions 256 positions earlier:
+// the result is within 0.01 % of the optimum. The walk through the decisions crosses segments freely: it starts in a segment where
+// the last match of the one before it ended. On a device one thread solves one segment. It keeps the decisions of its own 1024
+// positions, and a ring of costs: lengths up to the ring's size find their costs there. Costs of longer jumps may be looked up in
+// workgroup or global memory; at or beyond the horizon the cost is 0.
 //
 // `parse_optimal_exact` is one segment over the whole block: for measuring finders, and for testing the
 // other.
@@ -41,7 +38,7 @@
 // take a second candidate a position (ParseInput::near_records), with lengths of its own to try:
 //   tried_near_length_count(), tried_near_length(full_length, index)   as above
 // The second one is left out where its offset is the first one's. On equal cost the literal wins, then the longer match, of
-// either candidate, then the one with the smaller offset. Devices have this for DEFLATE's prices alone:
+// either candidate, then the one with the smaller offset. Devices have this only for DEFLATE's prices:
 // format/deflate/compress/deflate_parse.cu and deflate_parse.wgsl.
 #pragma once
 
@@ -64,8 +61,8 @@ struct FullLengthCostModel : CostModel {
   }
 };
 
-// The length that a match is priced with at `room` positions before the horizon: what of it lies before the
-// horizon, but never less than the format's shortest match.
+// The length by which a match is priced at `room` positions before the horizon: its part before the horizon, but never less than
+// the format's shortest match.
 HEMSTITCH_HOST_DEVICE constexpr std::uint32_t priced_length(std::uint32_t length, std::size_t room,
                                                             std::uint32_t min_match_length) {
   if (length <= room) return length;

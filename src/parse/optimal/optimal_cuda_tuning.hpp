@@ -4,8 +4,7 @@
 
 namespace hemstitch::cuda {
 
-// Costs of each lane that stay in shared memory; matches that reach further read device memory. 8 KB a warp; 32 are as
-// fast.
+// Costs of each lane that stay in shared memory: 8 KB a warp. Longer matches read device memory. 32 are equally fast.
 inline constexpr unsigned kNearCosts = 64;
 
 // Warps that solve segments on a multiprocessor at once: more of them crowd its caches. On an H200, blocks of 64 KB of the nine

@@ -6,8 +6,8 @@
 //             literal
 // Workgroup   1 invocation, none
 // This is option A of founding document 000 (docs/founding.md): one long chain of steps, each of which waits for what the one
-// before wrote. It is there to measure finders with, and to show what optimal.wgsl gains by segments. The passes bound how long the device is busy with
-// one dispatch, which drivers watch over: 4 MB in a single one may take seconds.
+// before wrote. It serves to measure finders, and to show what optimal.wgsl gains by segments. The passes bound the time of one
+// dispatch, which drivers limit: 4 MB in a single one may take seconds.
 
 #import gpu/webgpu/shared/workgroup.wgsl
 #import match/common/blocks.wgsl

@@ -1,32 +1,31 @@
-// The solving of segments on a CUDA device: one lane a segment, backwards over its 1024 positions and the 256
-// behind them.
+// The solving of segments on a CUDA device: one lane a segment, backwards over its 1024 positions and the 256 after them.
 //
 // Mapping. A warp takes 32 segments, neighbours in the batch, and all its lanes go through theirs in step, from the last
 // position to the first. A lane works in chunks of 8 positions that begin at multiples of 8 *of the batch*, so that
 // it loads their records in two words of 16 bytes, a whole sector of memory, and has their decisions in one. Positions
-// therefore count from the multiple of 8 at or before a segment's first one; what a chunk has beyond the segment counts as
+// therefore count from the multiple of 8 at or before a segment's first one; positions of a chunk outside the segment count as
 // literals that cost nothing.
 //
-// Costs. cost(p + length) is wanted for any length, up to 1280 positions ahead; but most matches are short. The
+// Costs. cost(p + length) may be needed for any length, up to 1280 positions ahead; but most matches are short. The
 // nearest kNear costs of each lane are a ring in shared memory, lane l in bank l whatever its position. All costs
 // are also written to device memory, four positions a store, where longer matches look them up; a lane reads only what it
 // wrote itself. Costs at the horizon and beyond are 0.
 //
-// Latency is what binds: a step depends on the one before it, and in nearly every step some lane of 32 has a match that
-// reaches beyond its ring. So everything that can be known early is: while a chunk is solved, the records of the chunk after
-// the next are under way, and the far costs that the next one needs, which are older than either. In a chunk, four positions
-// look their near costs up together: matches of four bytes and more point behind those four. What is left from step to
-// step is an addition, a minimum, and taking the edge's number off.
+// Latency limits the speed: a step depends on the one before it, and in nearly every step some lane of 32 has a match that reaches
+// beyond its ring. So everything is loaded as early as possible: while a chunk is solved, the records of the chunk after the next
+// are in flight, and so are the far costs that the next one needs, which are older than either. In a chunk, four positions look up
+// their near costs together: matches of four bytes and more point beyond those four. From step to step there remain an addition, a
+// minimum, and removing the edge's number.
 //
 // Deciding. A cost is kept times 8, and each edge adds its number in the order of preference, 0 for the literal: the
 // smallest sum is then the cheapest edge, and on equal cost the preferred one, in one minimum an edge. What a lane keeps of
 // costs, and how it looks for a match's cheapest edge, is EdgeSearch; a model whose lengths allow a shorter way than the
 // general one has a specialisation beside its instantiation.
 //
-// Shared memory: 32 * kNear words a warp, which is the whole block. Synchronisation: none; the lanes of a warp meet to agree
-// where to begin. Work: 1.25 positions a position, each O(tried lengths). Registers: at most 128.
-// CPU twin: solve_segment() in optimal_reference.hpp. Source: the segmented parse of founding document 000
-// (docs/founding.md). Holding all costs in shared memory would be simpler, but takes 160 KB a warp.
+// Shared memory: 32 * kNear words a warp, which is the whole block. Synchronisation: none; the lanes of a warp only agree where to
+// begin. Work: 1.25 positions a position, each O(tried lengths). Registers: at most 128. CPU twin: solve_segment() in
+// optimal_reference.hpp. Source: the segmented parse of founding document 000 (docs/founding.md). Holding all costs in shared
+// memory would be simpler, but takes 160 KB a warp.
 #pragma once
 
 #include <bit>
@@ -75,9 +74,9 @@ struct LaneCosts {
   FarBatch* d_far;
   std::uint32_t end;  // the horizon
 
-  // Of the last kNear positions that were kept.
+  // For the last kNear positions that were kept.
   __device__ NearWord* near(std::uint32_t position) const { return sh_near + position * 32 % (kNear * 32); }
-  // Of positions kept a chunk ago, and before the horizon.
+  // For positions kept at least a chunk ago, and before the horizon.
   __device__ FarWord far(std::uint32_t position) const {
     // That is d_far[position / 4 * 32].words[position % 4], in fewer instructions.
     return reinterpret_cast<const FarWord*>(d_far)[position * 32 - position % kBatchPositions * 31];
@@ -92,7 +91,7 @@ struct LaneCosts {
   }
 };
 
-// Whether a model's costs are whole bits, and those of a segment below 65536 of them: then memory has 16 bits for each.
+// Whether a model's costs are whole bits, and those of a segment are below 65536 bits: then memory has 16 bits for each.
 template <typename Model>
 struct NarrowCosts {
   static constexpr bool kAlways = false;
@@ -106,7 +105,7 @@ struct NarrowCosts<FullLengthCostModel> {
   }
 };
 
-// How a lane finds the cheapest edge of each position, for any model: it looks up the cost behind each length.
+// How a lane finds the cheapest edge of each position, for any model: it looks up the cost after each length.
 template <typename Model, bool kNarrow>
 class EdgeSearch {
  public:
@@ -117,7 +116,7 @@ class EdgeSearch {
 
   static __device__ NearWord at_horizon() { return 0; }
 
-  // What a match needs of the costs in device memory.
+  // The costs in device memory that a match needs.
   struct Far {
     FarWord words[kEdges];
   };
@@ -180,8 +179,8 @@ class EdgeSearch {
  private:
   static constexpr unsigned kFarShift = kNarrow ? kEdgeBits + std::countr_zero(kCostUnitsPerBit) : 0;
 
-  // An edge whose length would be shorter than the format's shortest match, or that there is not, has the length of an
-  // earlier edge, which then costs the same and is preferred: so edges are not tested one by one.
+  // A missing edge, or one shorter than the format's shortest match, gets the length of an earlier edge, which then costs the same
+  // and is preferred. So edges need no tests of their own.
   __device__ std::uint32_t legal_length(std::uint32_t full_length, unsigned edge) const {
     if (edge == 0) return full_length;
     const std::uint32_t tried = model_.tried_length(full_length, edge);
@@ -193,8 +192,8 @@ class EdgeSearch {
   std::uint32_t cost_ = 0;  // of the position to the right
 };
 
-// Four records of a lane's segment. What stands before them in memory is wanted soon, by the same lane: the whole line is asked
-// of the device's memory at once.
+// Four records of a lane's segment. The same lane soon needs the records before them, so the whole line is loaded from the device's
+// memory at once.
 __device__ inline uint4 load_records(const MatchRecord* d_records) {
   uint4 words;
   asm("ld.global.nc.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -227,8 +226,8 @@ __global__ void __launch_bounds__(32)
 
   for (std::uint64_t group = blockIdx.x; group * 32 < all_segments; group += gridDim.x) {
     if (lane == 0) trace_mark(kTraceSolveSegments, static_cast<std::uint32_t>(group));
-    // From here on positions count from the multiple of 8 of the batch at or before the segment: of the segment, its end and
-    // the horizon's.
+    // From here on positions count from the multiple of 8 of the batch at or before the segment: the segment's begin, its end, and
+    // the horizon.
     std::uint32_t begin = 0, own_end = 0;
     const MatchRecord* records = d_records;
     std::uint16_t* decided = d_lengths;
@@ -309,7 +308,7 @@ __global__ void __launch_bounds__(32)
     };
     look_ahead(top, load(top));
     Chunk loaded = top > 0 ? load(top - 1) : Chunk{};
-    uint4 held[3]{};  // decisions of the chunks behind this one, up to a multiple of four
+    uint4 held[3]{};  // decisions of the chunks after this one, up to a multiple of four
     for (int chunk = top; chunk >= 0; --chunk) {
       std::uint32_t lengths[kChunkPositions], decisions[kChunkPositions];
       typename Search::Far far[kChunkPositions];

@@ -1,5 +1,5 @@
-// The launches of the optimal parse, a template over the cost model: whoever brings a model includes this file in a .cu
-// file of its own and instantiates parse_optimal_cuda(), parse_optimal_exact_cuda() and what they ask for scratch.
+// The launches of the optimal parse, a template over the cost model: a .cu file for a model includes this file and instantiates
+// parse_optimal_cuda(), parse_optimal_exact_cuda() and the functions for their scratch memory.
 //
 // Segments are counted and ranked over the batch, solved (optimal_kernel.cuh, with mapping, shared memory and cost), and
 // the walk (parse/walk/walk.cuh) collects the decisions. CPU twin: optimal_reference.hpp.
@@ -24,7 +24,7 @@ namespace optimal_detail {
 // One count a block (optimal.cu).
 void count_segments(const DeviceBlocks& blocks, std::uint32_t* d_counts, cudaStream_t stream);
 
-// Warps that share the work on the current device, for a batch that needs no more than `groups`.
+// Warps that share the work on the current device, for a batch that needs at most `groups`.
 inline std::uint32_t solving_warps(std::uint64_t groups) {
   int device = 0, multiprocessors = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");
@@ -55,7 +55,7 @@ struct Scratch {
 
 template <typename Model>
 Scratch carve(const DeviceBlocks& blocks, const Model& model, void* d_scratch) {
-  // One segment a block may be short.
+  // Each block may have one short segment.
   const std::uint64_t most_segments = blocks.total_block_bytes / kSegmentPositions + blocks.block_count;
   Carver carver(d_scratch);
   Scratch scratch{};

@@ -2,10 +2,10 @@
 // `blocks`, `tiles`, `records` and `decisions`, a model of costs (cost_model.wgsl, cost_table.wgsl) and a place where costs are kept
 // (narrow_costs.wgsl, wide_costs.wgsl).
 //
-// Little workgroup memory lets many workgroups share a processor, each of which waits for one cost after the other.
+// Each workgroup waits for one cost after the other. So it uses little workgroup memory, which lets many of them share a processor.
 //
-// Records. A lane reads its own, 8 at a time, while it works on the 8 before; neighbouring ones are in the cache by then. What it
-// finds for 8 positions leaves through workgroup memory, so that it is written 32 bytes at a time and not 4.
+// Records. A lane reads its own records, 8 at a time, while it works on the 8 before; neighbouring ones are in the cache by then.
+// Its decisions for 8 positions go through workgroup memory, so that they are written 32 bytes at a time and not 4.
 //
 // Costs. Most matches are short: workgroup memory holds the costs from the nearest 63 positions on. Longer matches look costs up in
 // `decisions`, where those of finished positions stand, with the number of the edge that was chosen, until take makes matches of them.
@@ -28,8 +28,8 @@ var<workgroup> sh_staged: array<u32, kLanes * kRow>;
 var<workgroup> sh_begin: array<u32, kLanes>;   // byte of the data that is the segment's first position
 var<workgroup> sh_solved: array<u32, kLanes>;  // positions of the segment, and those looked ahead to
 
-// The length that an edge from 1 on stands for. One that would be shorter than the format's shortest match, or that there is
-// not, is that of the first edge, which then costs the same and is preferred.
+// The length of an edge; edges count from 1. A missing edge, or one shorter than the format's shortest match, gets the length of
+// the first edge, which then costs the same and is preferred.
 fn edge_length(full: u32, edge: u32) -> u32 {
   let tried = tried_length(full, edge - 1u);
   return select(full, tried, tried >= parameters.plan.min_match_length && tried > 0u);
@@ -65,7 +65,7 @@ fn near_sum(lane: u32, position: u32, full: u32, edge: u32, most_priced: u32) ->
   return near_cost(lane, position + length) + edge_price(length, edge, most_priced);
 }
 
-// The smallest sum of a position's edges; `cost` is that from the position behind it on.
+// The smallest sum of a position's edges; `cost` is the cost from the next position on.
 fn best_sum(lane: u32, segment: Segment, position: u32, record: u32, cost: u32) -> u32 {
   if (position >= segment.solved) {
     return 0u;
@@ -79,7 +79,7 @@ fn best_sum(lane: u32, segment: Segment, position: u32, record: u32, cost: u32) 
   if (full < shortest) {
     return best;
   }
-  // priced_length() of optimal.hpp: no more than lies before the horizon.
+  // priced_length() of optimal.hpp: only the part before the horizon.
   let most_priced = max(segment.solved - position, shortest);
   let offset_price = offset_cost(record_offset(record)) << kEdgeBits;
   if (full <= kNear) {
@@ -158,7 +158,7 @@ fn solve_segments(id: vec3u, size: vec3u, lane: u32) {
         keep_far(first_tile + r, sh_begin[r], sh_solved[r], place, sh_staged[r * kRow + lane % kStaged]);
       }
     }
-    // What was written is there for all lanes, and what was staged has been read.
+    // All lanes see what was written, and have read what was staged.
     storageBarrier();
     workgroupBarrier();
   }

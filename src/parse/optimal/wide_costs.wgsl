@@ -1,11 +1,11 @@
-// Where segments.wgsl keeps costs of up to 29 bits: one in a word. Those of the 256 positions looked ahead to, which are another
-// segment's, stand in a binding of their own, `ahead`.
+// Where segments.wgsl keeps costs of up to 29 bits: one in a word. Those of the 256 positions of look-ahead, which belong to
+// another segment, are in a binding of their own, `ahead`.
 
 const kSlots = 64u;  // words of near costs
 
 var<workgroup> sh_costs: array<u32, kLanes * kSlots>;
 
-// Costs beyond all horizons. (Memory that WGSL says is zeroed is not on every driver.)
+// Costs beyond all horizons. (Not every driver zeroes memory, although WGSL requires it.)
 fn clear_near(lane: u32) {
   for (var i = 0u; i < kSlots; i++) {
     sh_costs[i * kLanes + lane] = 0u;
@@ -25,7 +25,7 @@ fn near_cost(lane: u32, position: u32) -> u32 {
   return sh_costs[position % kSlots * kLanes + lane];
 }
 
-// The cost from a position of the segment that keep_far() was given; none at the horizon and beyond.
+// The cost from a position of the segment that keep_far() was given; 0 at the horizon and beyond.
 fn far_cost(segment: Segment, position: u32) -> u32 {
   if (position >= segment.solved) {
     return 0u;

@@ -1,4 +1,4 @@
-// What of a record a format allows (parse/parse.hpp, usable_match). Needs records.wgsl.
+// The part of a record that a format allows (parse/parse.hpp, usable_match). Needs records.wgsl.
 
 struct Plan {  // core/block_plan.hpp
   min_match_length: u32,
@@ -11,7 +11,7 @@ struct Plan {  // core/block_plan.hpp
   unused_c: u32,
 }
 
-// `position` counts from the block's first byte. 0 where nothing may be used.
+// `position` counts from the block's first byte. 0 if nothing may be used.
 fn usable_match(record: u32, position: u32, block_bytes: u32, plan: Plan) -> u32 {
   if (record == 0u || record_offset(record) > plan.max_offset || position + plan.last_match_start_gap > block_bytes ||
       position + plan.last_match_end_gap > block_bytes) {

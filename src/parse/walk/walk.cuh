@@ -1,24 +1,23 @@
 // The walk: from one decision a position to the list of sequences.
 //
-// A decision is the length of the match to take at a position, 0 for a literal. The walk starts at position 0
-// and steps over each literal or match it meets; only what it meets counts. It is one long chain of dependent
-// steps, and the twins walk it so. Here a thread block owns a block and takes it in chunks; in a chunk every
-// thread owns a tile of consecutive positions.
+// A decision is the length of the match to take at a position, 0 for a literal. The walk starts at position 0 and steps over each
+// literal or match that it meets; only these count. It is one long chain of dependent steps, which the twins follow. Here a thread
+// block owns a block and takes it in chunks; in a chunk every thread owns a tile of consecutive positions.
 //
 //   1. load    all threads: lengths into shared memory, coalesced. Greedy and lazy decide here, on the fly; stored
 //              decisions come 8 at a time, so that a chunk may begin up to 7 positions before the walk's place.
-//   2. exits   each thread, backwards over its tile: the first position outside the tile that a walk from here
-//              comes to. A literal or short match inherits its target's exit. No guess, no repetition: one pass.
+//   2. exits   each thread, backwards over its tile: the first position outside the tile that a walk from here reaches.
+//              A literal or short match inherits its target's exit. One pass without guesses.
 //   3. hops    one thread: from the chunk's first position to its exit, from there to that tile's exit, ...
 //              Each tile the walk touches learns where it is entered. Tiles inside a long match are skipped.
 //   4. count   each thread, forwards from its entry: matches on the walk. A prefix sum ranks them.
-//   5. list    match starts, in order, into shared memory (over the exits, no longer needed). Where a tile has no more than
-//              8 matches, step 4 has noted them; else the same steps again.
+//   5. list    match starts, in order, into shared memory (over the exits, no longer needed). Where a tile has at most 8
+//              matches, step 4 has noted them; else it is walked again.
 //   6. emit    thread r writes the sequence of rank r: neighbours in the list are neighbours in memory. The
 //              literals before a match begin where the match of rank r-1 ends.
 //
-// The next chunk begins where the walk left this one, so a match of any length costs nothing more. Everything
-// is exact and in order: no result depends on which thread is first.
+// The next chunk begins where the walk left this one, so a match of any length costs nothing more. Everything is exact and in
+// order: no result depends on the order of threads.
 //
 // Mapping: one thread block of kWalkThreads a block of the batch. Shared memory: 4 bytes a position of the chunk.
 // A tile's row is two 16-bit words longer than the tile, so that equal positions of 32 tiles are in 32 banks.
@@ -68,7 +67,7 @@ __global__ void __launch_bounds__(kWalkThreads)
                const BlockPlan plan, const DeviceSequences sequences) {
   using Chunk = WalkChunk<kTilePositions>;
   constexpr std::uint16_t kNotEntered = 0xFFFF;
-  constexpr unsigned kNoted = 8;  // as many as tiles of 32 have with matches of four bytes and more
+  constexpr unsigned kNoted = 8;  // as many matches of four bytes or more as a tile of 32 has
   constexpr unsigned kWarps = kWalkThreads / 32;
   __shared__ alignas(4) std::uint16_t sh_length[Chunk::kSlots];
   __shared__ std::uint16_t sh_exit[Chunk::kSlots];

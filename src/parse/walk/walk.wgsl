@@ -9,9 +9,9 @@
 //             a block; sequences (written by emit) 8 bytes a sequence: where its match begins, as byte of the data, and the
 //             match. The last one of a block begins at its end, with no match. `sequences` may be the memory of `exits`.
 // Workgroup   find_exits: 256 invocations, 4 KB: a word for each position of the tile. chain, emit: 64, none
-// An invocation first walks over four positions; then each walk is put together with the one that begins where it is, again and
-// again: every time it has at least doubled. 8 times are enough for the 256 fours of a tile.
-// Literals are what lies between a match and the one before it. Nothing is lost against one walk over the whole block.
+// An invocation first walks over four positions. Then each walk is joined with the one that begins where it ends, again and again:
+// each time it at least doubles. 8 times are enough for the 256 fours of a tile. Literals are the bytes between a match and the one
+// before it. The result is that of one walk over the whole block.
 
 #import gpu/webgpu/shared/workgroup.wgsl
 #import match/common/blocks.wgsl
@@ -39,8 +39,8 @@ const kTileThreads = 256u;
 const kOwn = kTilePositions / kTileThreads;  // positions of an invocation
 const kDoublings = 8u;
 
-// A walk on its way through a tile: upper half where it is, lower half how many matches it took, with a bit that says that
-// it is in the tile still: it is at that position of the tile then, else so far behind the tile's end, at most 65534.
+// A walk's state in a tile. Upper half: where it is. Lower half: how many matches it took, and a bit that says that it is still in
+// the tile. With this bit the place is a position of the tile; else it is the distance after the tile's end, at most 65534.
 const kInside = 0x8000u;
 const kMatches = 0x7FFFu;
 
@@ -81,7 +81,7 @@ fn find_exits(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: v
       atomicStore(&sh_walks[left - 1u], follow(walk, atomicLoad(&sh_walks[walk >> 16u])));
     }
   }
-  // Others may follow their own meanwhile: what is read is then farther along the same walk.
+  // Others may follow their own walks meanwhile: then a place farther along the same walk is read.
   for (var turn = 0u; turn < kDoublings; turn++) {
     workgroupBarrier();
     for (var position = thread; position < count; position += kTileThreads) {
@@ -109,7 +109,7 @@ fn chain(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
   for (var i = 0u; i < block.tile_count; i++) {
     let tile = block.first_tile + i;
     let end = tile_end(block, tile);
-    // An empty block's tile is entered as well: its last literals, none, are a sequence.
+    // An empty block's tile is entered too: its last literals, of which there are none, are a sequence.
     if (place >= end && block.block_bytes > 0u) {
       entries[tile] = Entry(kNotEntered, sequence, sequence, 0u);
       continue;

@@ -8,8 +8,8 @@ namespace hemstitch::cuda {
 inline constexpr unsigned kWalkThreads = 128;
 
 // Positions a tile: 16.5 KB of shared memory a block, so that 12 blocks share a multiprocessor. On an H200, blocks of
-// 64 KB of the nine Silesia files, decisions stored beforehand: 16 330 GB/s, 32 430, 64 326; when
-// they came one at a time 24 had 296 and 40 299 where 32 had 352.
+// 64 KB of the nine Silesia files, decisions stored beforehand: 16 give 330 GB/s, 32 430, 64 326. When decisions came one at a
+// time, 24 gave 296 and 40 299, while 32 gave 352.
 inline constexpr unsigned kWalkTilePositions = 32;
 
 }  // namespace hemstitch::cuda

@@ -3,16 +3,16 @@
 //
 // Lengths. The symbols that occur are sorted by (frequency, symbol). Huffman's algorithm then needs two queues and no heap: the
 // sorted leaves, and the nodes in the order in which they are made, which is that of their weights. The lighter front of the two
-// queues is taken; on equal weights the leaf. Only how many leaves lie at each depth is kept: the longest codes go to the first
-// of the sorted symbols.
+// queues is taken; on equal weights the leaf. Only the number of leaves at each depth is kept: the longest codes go to the first of
+// the sorted symbols.
 //
 // Limit. DEFLATE allows 15 bits (7 in the code of the code lengths). Leaves deeper than that are taken to lie at the limit, which
 // makes the code too full: the sum over all leaves of 2^(limit - depth) passes 2^limit. Each step of the repair takes one leaf of the
 // greatest depth below the limit that has any, puts it one deeper, and one of those at the limit beside it: the sum falls by exactly
 // one, so the code ends complete. Package-merge would be optimal; on real files this is within 7 bytes of it.
 //
-// Two symbols at least. Where fewer occur, the first symbols that do not occur are taken along, as if rarer than all: so every code that
-// we write is complete, also where a block has no distances. Some decoders refuse other ones.
+// Two symbols at least. Where fewer occur, the first symbols that do not occur get a code too, as if they were the rarest. So every
+// code that we write is complete, even if a block has no distances. Some decoders refuse incomplete codes.
 //
 // Codes are canonical (RFC 1951, section 3.2.2): shorter ones first, then smaller symbols.
 //
@@ -56,10 +56,10 @@ HEMSTITCH_HOST_DEVICE constexpr std::uint32_t deflate_sort_keys(const std::uint3
   return key_count;
 }
 
-// Where a tree is built: a device has it in shared memory. Of each array as many elements as there are leaves.
+// Memory in which a tree is built; a device has it in shared memory. Each array has as many elements as there are leaves.
 struct DeflateHuffmanRoom {
   std::uint32_t*
-      weights;  // of the nodes above leaves, in the order in which they are made; then depths, the root's 0
+      weights;  // of the inner nodes, in the order in which they are made; later their depths, 0 for the root
   std::uint16_t* leaf_parents;
   std::uint16_t* node_parents;
   std::uint32_t* depth_counts;  // one for each depth up to kDeflateMaxCodeBits
@@ -76,7 +76,7 @@ HEMSTITCH_HOST_DEVICE constexpr void build_huffman_tree(const std::uint32_t* sor
   for (std::uint32_t made = 0; made + 1 < leaf_count; ++made) {
     std::uint32_t weight = 0;
     for (int child = 0; child < 2; ++child) {
-      // Both are looked at anew each time: a loop that carries the node's weight along, nvcc 13.0 compiles into one that takes wrong nodes.
+      // Both weights are read anew in each turn: nvcc 13.0 miscompiles a loop that carries the node's weight along, and takes wrong nodes.
       const std::uint32_t leaf_weight = leaf < leaf_count ? sorted_keys[leaf] >> kDeflateSymbolBits : kNone;
       const std::uint32_t node_weight = node < made ? room.weights[node] : kNone;
       if (leaf_weight <= node_weight) {
@@ -94,7 +94,7 @@ HEMSTITCH_HOST_DEVICE constexpr void build_huffman_tree(const std::uint32_t* sor
     room.weights[below] = room.weights[room.node_parents[below]] + 1;
 }
 
-// How many leaves are to lie at each depth up to `max_bits`; the code is complete.
+// The number of leaves at each depth up to `max_bits`, for a complete code.
 HEMSTITCH_HOST_DEVICE constexpr void limited_depth_counts(std::uint32_t leaf_count, std::uint32_t max_bits,
                                                           const DeflateHuffmanRoom& room) {
   std::uint32_t* const counts = room.depth_counts;
@@ -131,7 +131,7 @@ HEMSTITCH_HOST_DEVICE constexpr void deflate_code_lengths(const std::uint32_t* s
       lengths[sorted_keys[key++] & ((1u << kDeflateSymbolBits) - 1)] = static_cast<std::uint8_t>(bits);
 }
 
-// The same in memory of its own.
+// The same, with its own memory for the tree.
 constexpr void deflate_code_lengths(const std::uint32_t* sorted_keys, std::uint32_t key_count,
                                     std::uint32_t max_bits, std::uint8_t* lengths) {
   std::uint32_t weights[kDeflateLitlenCount] = {}, depth_counts[kDeflateMaxCodeBits + 1] = {};
@@ -140,7 +140,7 @@ constexpr void deflate_code_lengths(const std::uint32_t* sorted_keys, std::uint3
                        {weights, leaf_parents, node_parents, depth_counts});
 }
 
-// Writes the canonical codes of `lengths`, each with its bits turned round: as it is packed, from its lowest bit on.
+// Writes the canonical codes of `lengths`. Each has its bits reversed, since codes are packed from the lowest bit on.
 HEMSTITCH_HOST_DEVICE constexpr void deflate_canonical_codes(const std::uint8_t* lengths, std::uint32_t count,
                                                              std::uint16_t* codes) {
   std::uint32_t next[kDeflateMaxCodeBits + 2] = {};
@@ -156,7 +156,7 @@ HEMSTITCH_HOST_DEVICE constexpr void deflate_canonical_codes(const std::uint8_t*
   }
 }
 
-// Whose length stands at `index` of the code of the code lengths: kDeflatePrecodeOrder, as a device may read it.
+// The symbol whose length is at `index` of the code of the code lengths: kDeflatePrecodeOrder, in a form for devices.
 HEMSTITCH_HOST_DEVICE constexpr std::uint32_t deflate_precode_symbol(std::uint32_t index) {
   // 16, 17, 18, 0, then from 8 outwards: 7, 9, 6, 10, ..., 1, 15.
   if (index < 3) return 16 + index;
@@ -188,7 +188,7 @@ inline constexpr std::uint32_t kDeflateMostLengthItems = kDeflateLitlenCount + k
 
 // The header of a dynamic block, behind the three bits that every block begins with.
 struct DeflateHeader {
-  std::uint32_t litlen_count = 0;    // lengths that stand in it: without the last ones that are 0
+  std::uint32_t litlen_count = 0;    // code lengths that the header has: without the zeros at the end
   std::uint32_t distance_count = 0;  // at least one
   std::uint32_t precode_count = 0;   // at least 4, in the order of kDeflatePrecodeOrder
   std::uint32_t item_count = 0;

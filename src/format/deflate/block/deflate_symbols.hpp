@@ -2,8 +2,8 @@
 // device.
 //
 // A block's tokens are symbols of two alphabets. The literal/length alphabet has the bytes (0 to 255), the end of the block
-// (256) and lengths (257 to 285); behind a length stand its extra bits, then a symbol of the distance alphabet (0 to 29) and its
-// extra bits. Huffman codes stand from their highest bit on, everything else from its lowest.
+// (256) and lengths (257 to 285); a length is followed by its extra bits, then a symbol of the distance alphabet (0 to 29) and its
+// extra bits. Huffman codes are packed from their highest bit on, everything else from its lowest.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ inline constexpr std::uint32_t kDeflateMostStoredBytes = 65535;  // of a stored 
 
 inline constexpr std::uint32_t kDeflateEndOfBlock = 256;
 inline constexpr std::uint32_t kDeflateFirstLengthSymbol = 257;
-// As many as a dynamic block may give codes to. Fixed codes have two more of each kind, which no token may be.
+// The number of symbols to which a dynamic block may give codes. Fixed codes have two more of each kind, which no token may use.
 inline constexpr std::uint32_t kDeflateLitlenCount = 286;
 inline constexpr std::uint32_t kDeflateDistanceCount = 30;
 inline constexpr std::uint32_t kDeflateFixedLitlenCount = 288;
@@ -34,11 +34,11 @@ inline constexpr std::uint32_t kDeflateMaxPrecodeBits = 7;
 inline constexpr std::uint32_t kDeflateRepeatLast = 16;
 inline constexpr std::uint32_t kDeflateRepeatZero = 17;
 inline constexpr std::uint32_t kDeflateRepeatZeroLong = 18;
-// In which order their own lengths stand in a block's header.
+// The order of their own lengths in a block's header.
 inline constexpr std::array<std::uint8_t, kDeflatePrecodeCount> kDeflatePrecodeOrder = {
     16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15};
 
-// The two bits behind the one that says whether a block is the last.
+// The two bits after the one that says whether a block is the last.
 enum class DeflateBlockType : std::uint32_t { kStored = 0, kFixed = 1, kDynamic = 2, kReserved = 3 };
 
 namespace deflate_detail {

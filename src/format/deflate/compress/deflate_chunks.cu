@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint32_t end = index + 1 < blocks.block_count
                                 ? places.first(blocks.d_blocks[index + 1].position, index + 1)
                                 : places.count;
-  // Positions that no block has leave places before the first one.
+  // If the first block's position is not 0, there are places before its first one.
   for (std::uint32_t place = 0; index == 0 && place < first; ++place) {
     d_chunks[place] = {block.d_block, 0, 0, 0};
     d_of[place] = {DeflateChunkOf::kNoBlock, 0};

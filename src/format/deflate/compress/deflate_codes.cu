@@ -1,8 +1,8 @@
 // From how often symbols occur to the DEFLATE block that they become. The rules are those of block/deflate_codes.hpp and
 // deflate_block.hpp; CPU twin: deflate_block_reference.cpp.
 //
-// Mapping. A warp of its own for each block that is tried: one a chunk, or where chunks are split one for each run of units, to learn what it
-// takes, and then one for each that was chosen.
+// Mapping. A warp of its own for each block that is tried: one for each chunk; or, where chunks are split, one for each run of
+// units, to learn its size, and then one for each run that was chosen.
 //
 //   sort     the symbols that occur, by a bitonic network in shared memory
 //   tree     both alphabets at once, one lane each, by the function that the twin calls
@@ -34,16 +34,16 @@ struct CodeShared {
   std::uint16_t leaf_parents[kDeflateLitlenCount];
   std::uint16_t node_parents[kDeflateLitlenCount];
   std::uint32_t depth_counts[kDeflateMaxCodeBits + 1];
-  // Of distances, then of the header's items.
+  // Keys of the distances, then of the header's items.
   std::uint32_t few_keys[kLanes];
   std::uint32_t few_weights[kLanes];
   std::uint16_t few_leaf_parents[kLanes];
   std::uint16_t few_node_parents[kLanes];
   std::uint32_t few_depth_counts[kDeflateMaxCodeBits + 1];
 
-  std::uint8_t listed_lengths[kDeflateMostLengthItems];  // one code behind the other, as the header has them
-  std::uint16_t
-      items[kDeflateMostLengthItems];  // a DeflateLengthItem each: its symbol, above it the extra bits
+  std::uint8_t listed_lengths[kDeflateMostLengthItems];  // both codes, one after the other, as in the header
+  std::uint16_t items
+      [kDeflateMostLengthItems];  // a DeflateLengthItem each: its symbol in the low bits, the extra bits above it
   std::uint32_t item_frequencies[kLanes];
   std::uint8_t precode_bits[kLanes];
   std::uint16_t precodes[kLanes];
@@ -52,12 +52,12 @@ struct CodeShared {
 };
 static_assert(sizeof(DeflateLengthItem) == sizeof(std::uint16_t));
 
-// What a block of symbols would be.
+// How a block of these symbols would be written.
 struct Coded {
   DeflateBlockType type;
   std::uint32_t bits;
   std::uint32_t litlen_count, distance_count, precode_count, item_count;  // of the dynamic codes' header
-  bool has_fixed_codes;  // and so fixed prices: they are no dearer than the dynamic ones
+  bool has_fixed_codes;  // and so fixed prices: they cost no more than the dynamic ones
 };
 
 // deflate_sort_keys(), in any order. By the whole warp.
@@ -152,7 +152,7 @@ __device__ std::uint32_t fixed_bits_of(std::uint32_t counted_symbol) {
                                                    : kDeflateFixedDistanceBits;
 }
 
-// The dynamic codes' lengths, and their header but for its bits.
+// Makes the dynamic codes' lengths, and their header except for its bits.
 __device__ void make_dynamic_codes(CodeShared& sh, Coded& coded, unsigned lane) {
   for (unsigned i = lane; i < kDeflateCountedSymbols; i += kLanes) sh.lengths[i] = 0;
   const std::uint32_t litlen_keys = gather_keys(sh.frequencies, kDeflateLitlenCount, sh.keys, lane);
@@ -171,7 +171,7 @@ __device__ void make_dynamic_codes(CodeShared& sh, Coded& coded, unsigned lane) 
   }
   __syncwarp();
 
-  // The list without the zeros at the ends of both. The end of the block has a code, and so have two distances.
+  // The list leaves out the zeros at the end of each code. The end of the block always has a code, and so have two distances.
   std::uint32_t litlen_count = 0;
   for (std::uint32_t symbol = kDeflateEndOfBlock + lane; symbol < kDeflateLitlenCount; symbol += kLanes)
     if (sh.lengths[symbol] != 0) litlen_count = symbol + 1;
@@ -243,7 +243,7 @@ __device__ void put_head_bits(CodeShared& sh, std::uint32_t at, std::uint32_t va
   if (shift + count > 32) atomicOr(&sh.head[at / 32 + 1], value >> (32 - shift));
 }
 
-// What stands before the tokens, in sh.head. Returns its bits.
+// Writes what precedes the tokens to sh.head. Returns its bits.
 __device__ std::uint32_t make_head(CodeShared& sh, const Coded& coded, unsigned lane) {
   for (unsigned i = lane; i < kDeflateHeadWords; i += kLanes) sh.head[i] = 0;
   __syncwarp();
@@ -304,7 +304,7 @@ __device__ void write_costs(const CodeShared& sh, DeflateDeviceCosts& costs, uns
   costs.distances[lane] = static_cast<std::uint8_t>(bits);
 }
 
-// Counts of the units begin .. end - 1, and the end of the block.
+// Sums up the counts of the units begin .. end - 1, and adds the end of the block.
 __device__ void load_frequencies(CodeShared& sh, const DeflateSymbolCounts* d_counts, std::uint32_t begin,
                                  std::uint32_t end, unsigned lane) {
   for (unsigned symbol = lane; symbol < kDeflateCountedSymbols; symbol += kLanes) {
@@ -316,7 +316,7 @@ __device__ void load_frequencies(CodeShared& sh, const DeflateSymbolCounts* d_co
   __syncwarp();
 }
 
-// A warp a chunk and run of units: what they would take as one block. Runs are numbered by their ends, then by their begins.
+// A warp for each chunk and run of units: their size as one block. Runs are numbered by their ends, then by their begins.
 constexpr std::uint32_t kUnitRuns = kDeflateChunkUnits * (kDeflateChunkUnits + 1) / 2;
 
 __global__ void __launch_bounds__(kLanes)
@@ -336,7 +336,7 @@ __global__ void __launch_bounds__(kLanes)
     d_span_bits[std::size_t{chunk} * kDeflateSpanTable + deflate_span_index(begin, end)] = coded.bits;
 }
 
-// A warp a chunk and part; where chunks are not split, a chunk is one part.
+// A warp for each chunk and part. Where chunks are not split, a chunk is one part.
 template <bool kSplits>
 __global__ void __launch_bounds__(kLanes)
     code_parts(const DeviceChunks chunks, const DeviceTokens tokens, const std::uint32_t* d_span_bits,
@@ -353,7 +353,7 @@ __global__ void __launch_bounds__(kLanes)
   // The first unit of this part, and of the one behind it.
   std::uint32_t begin = 0, end = 1, part_count = 1;
   if constexpr (kSplits) {
-    // In the memory that keys take later.
+    // The memory is used for keys later.
     std::uint32_t* const span_bits = sh.keys;
     static_assert(kDeflateSpanTable * sizeof(std::uint32_t) + sizeof(DeflateCuts) <= sizeof sh.keys);
     DeflateCuts& cuts = *reinterpret_cast<DeflateCuts*>(sh.keys + kDeflateSpanTable);
@@ -380,7 +380,7 @@ __global__ void __launch_bounds__(kLanes)
   __syncwarp();
 
   if (d_costs != nullptr) {
-    // A unit has the prices of the last part that begins before the unit's end, so those behind the last one as well.
+    // A unit has the prices of the last part that begins before the unit's end. So units after the last part have its prices too.
     const std::uint32_t costs_end = !kSplits ? 1 : part + 1 < part_count ? end : kDeflateChunkUnits;
     for (std::uint32_t unit = begin; unit < costs_end; ++unit)
       write_costs(sh, d_costs[std::size_t{chunk} * kParts + unit], lane);

@@ -4,14 +4,14 @@
 // Passes      size_parts  a workgroup takes a part that a chunk may have, a row of its units: how many bits it would take
 //             make_parts  a workgroup takes a part that a chunk has: how it is written, its codes, and the header that says them. Where
 //                         chunks are split, it first looks for the cuts with the smallest sum
-// Buffers     chunks (read); tokens (read) 136 bytes a tile; histograms (read) 10240 bytes a chunk; part_bits (written by size_parts, read
-//             by make_parts) 256 bytes a chunk: for each unit as the first and as the last one; parts (written by make_parts) 1640
-//             bytes a part
+// Buffers     chunks (read); tokens (read) 136 bytes a tile; histograms (read) 10240 bytes a chunk; part_bits (written
+//             by size_parts, read by make_parts) 256 bytes a chunk: for each pair of a first and a last unit; parts (written by
+//             make_parts) 1640 bytes a part
 // Workgroup   128 invocations, 9.4 KB in arrays: for each symbol of the three codes its frequency, key, place among the sorted ones, node,
 //             links and length (8 KB), the items of the header (1.3 KB), and how many codes have each length
 //
-// Symbols are sorted by counting, for each, the smaller ones. What depends on the step before, the two queues of Huffman's algorithm
-// and the items of the header, is one lane's: a few hundred steps each, those of both codes side by side.
+// To sort, each symbol counts the smaller ones. One lane does what depends on the step before: the two queues of Huffman's
+// algorithm and the items of the header. They take a few hundred steps each, those of both codes side by side.
 
 #import gpu/webgpu/shared/workgroup.wgsl
 #import match/common/blocks.wgsl
@@ -40,7 +40,7 @@ const kMaxPrecodeBits = 7u;
 const kSymbolBits = 9u;
 const kSymbolMask = (1u << kSymbolBits) - 1u;
 
-// The three codes: of literals and lengths, of distances, and of the code lengths. Each has its place in the arrays.
+// The third code, of the code lengths; 0 is that of literals and lengths, 1 that of distances. Each has its place in the arrays.
 const kPrecode = 2u;
 const kPrecodeFirst = kCodeCount;
 const kPrecodeCount = 19u;
@@ -80,7 +80,7 @@ var<workgroup> sh_frequencies: array<u32, kSymbolRoom>;
 var<workgroup> sh_keys: array<u32, kSymbolRoom>;
 var<workgroup> sh_sorted: array<u32, kSymbolRoom>;
 var<workgroup> sh_nodes: array<u32, kSymbolRoom>;    // weights, then depths; of the code of the code lengths, its codes
-var<workgroup> sh_parents: array<u32, kSymbolRoom>;  // lower half of the leaf with that number, upper half of the node
+var<workgroup> sh_parents: array<u32, kSymbolRoom>;  // lower half: of the leaf with that number; upper half: of the node
 var<workgroup> sh_lengths: array<u32, kSymbolRoom>;
 var<workgroup> sh_items: array<u32, kMostItems>;     // a symbol, and from bit 8 on its extra bits
 var<workgroup> sh_depths: array<atomic<u32>, 48>;    // 16 for each code: how many codes have that many bits
@@ -131,7 +131,7 @@ fn build_tree(first: u32, leaf_count: u32) {
   }
 }
 
-// One lane: makes the code complete where leaves deeper than the limit were taken to lie at it.
+// One lane: makes the code complete again after leaves deeper than the limit were moved up to it.
 fn repair_depths(code: u32) {
   let depths = 16u * code;
   let limit = max_bits(code);
@@ -172,7 +172,7 @@ fn make_lengths(first_code: u32, code_count: u32, thread: u32) {
     }
   }
   workgroupBarrier();
-  // Two symbols at least: those among the first three that do not occur.
+  // There are at least two symbols: if need be, some of the first three that do not occur.
   if (thread < code_count) {
     let code = first_code + thread;
     for (var symbol = 0u; symbol < 3u && atomicLoad(&sh_used[code]) < 2u; symbol++) {
@@ -268,7 +268,7 @@ fn fixed_code(index: u32) -> u32 {
   return (reverseBits(value) >> (32u - length)) | (length << 16u);
 }
 
-// Of the list that a header has: the code lengths of both codes, without zeros at the ends.
+// An element of the header's list: the code lengths of both codes, each without the zeros at its end.
 fn listed_length(found: Found, place: u32) -> u32 {
   return sh_lengths[select(kDistanceCodes + place - found.litlen_count, place, place < found.litlen_count)];
 }
@@ -293,7 +293,7 @@ fn list_items() {
     while (end < count && listed_length(found, end) == length) {
       end++;
     }
-    // The longest item that fits, until the run has ended.
+    // Takes the longest item that fits, until the run has ended.
     var left = end - begin;
     var is_first = true;
     while (left > 0u) {
@@ -328,7 +328,7 @@ fn item_extra_bits(symbol: u32) -> u32 {
   return select(select(select(0u, 7u, symbol == kRepeatZeroLong), 3u, symbol == kRepeatZero), 2u, symbol == kRepeatLast);
 }
 
-// Whose length stands at `index` of the code of the code lengths: 16, 17, 18, 0, then from 8 outwards.
+// The symbol whose length is at `index` of the code of the code lengths: 16, 17, 18, 0, then from 8 outwards.
 fn precode_symbol(index: u32) -> u32 {
   if (index < 3u) {
     return 16u + index;
@@ -339,7 +339,7 @@ fn precode_symbol(index: u32) -> u32 {
   return select(8u - (index - 3u) / 2u, 8u + (index - 4u) / 2u, index % 2u == 0u);
 }
 
-// Where the first token of a unit begins; of the one behind the last, where the chunk ends.
+// Where the first token of a unit begins. For the number after the last unit, where the chunk ends.
 fn unit_begin_position(chunk: Block, unit: u32) -> u32 {
   if (unit == 0u) {
     return 0u;
@@ -363,7 +363,7 @@ struct Choice {
   header_bits: u32,
 }
 
-// How a part of these units is written. Its codes stay in workgroup memory.
+// Chooses how a part of these units is written. Its codes stay in workgroup memory.
 fn choose(number: u32, chunk: Block, unit_begin: u32, unit_end: u32, thread: u32) -> Choice {
   var last_slot = unit_end;
   if (unit_end == unit_count(chunk.block_bytes)) {
@@ -492,7 +492,7 @@ fn find_cut(number: u32, units: u32, index: u32) -> Cut {
   return cut;
 }
 
-// Bits on their way to words of a header.
+// Gathers bits into words of a header.
 struct Packer {
   word: u32,
   held: u32,
@@ -554,7 +554,7 @@ fn make_parts(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: v
     return;
   }
   let choice = choose(chunk_number, chunk, cut.unit_begin, cut.unit_end, thread);
-  // A stored one has the smaller ones of the other codes: the next pass counts with them.
+  // A stored part keeps the smaller codes of the other two kinds: the next pass takes its prices from them.
   let is_fixed = choice.header_bits == 0u;
   for (var i = thread; i < kCodeCount; i += kThreads) {
     if (is_fixed) {

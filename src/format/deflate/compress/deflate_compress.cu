@@ -1,4 +1,5 @@
-// Where blocks go: a thread a block of the batch. No shared memory, no synchronisation. Everything else is deflate_encoder_cuda.hpp's.
+// Finds the place of each block's output: a thread a block of the batch. No shared memory, no synchronisation.
+// deflate_encoder_cuda.hpp has everything else.
 #include "compact/scan/scan_cuda.hpp"
 #include "format/deflate/compress/deflate_compress_cuda.hpp"
 #include "format/deflate/compress/deflate_encoder_cuda.hpp"

@@ -1,7 +1,7 @@
-// Chunks on a device: where those of a batch of blocks stand, what is known of each, and where it begins in its block's output. Rules for
+// Chunks on a device: the places of those of a batch of blocks, what is known of each, and where it begins in its block's output. Rules for
 // host and device; the twin is deflate_compress_reference.cpp.
 //
-// Places. Sizes of blocks stand on the device, so how many chunks there are is not known when kernels are launched. Every block has a run of
+// Places. Sizes of blocks are in device memory, so the number of chunks is not known when kernels are launched. Every block has a run of
 // places, each of which holds a chunk or none: either as many for each block as the largest one may need, or
 //   position / kDeflateChunkBytes + index of the block
 // where that makes fewer. Both leave room for a block's chunks, and for one where it is empty: that one writes the block's end.
@@ -37,10 +37,10 @@ HEMSTITCH_HOST_DEVICE constexpr std::uint32_t deflate_chunk_count(std::uint32_t 
              : static_cast<std::uint32_t>((content_bytes + kDeflateChunkBytes - 1) / kDeflateChunkBytes);
 }
 
-// More places than a kernel is launched for.
+// The most places: kernels are not launched for more.
 inline constexpr std::uint32_t kDeflateMostPlaces = 1u << 25;
 
-// Nothing where that would be more than kDeflateMostPlaces.
+// No value if there would be more than kDeflateMostPlaces.
 constexpr std::optional<DeflateChunkPlaces> deflate_chunk_places(std::uint32_t block_count,
                                                                  std::uint32_t max_block_bytes,
                                                                  std::uint64_t total_block_bytes) {
@@ -66,14 +66,14 @@ HEMSTITCH_HOST_DEVICE constexpr std::uint32_t deflate_unit_count(std::uint32_t c
   const std::uint32_t full = chunk_bytes / static_cast<std::uint32_t>(kDeflateSplitUnitBytes);
   return full == 0 ? 1 : full;
 }
-// Of a token that begins at `position` of the chunk.
+// The unit of a token that begins at `position` of the chunk.
 HEMSTITCH_HOST_DEVICE constexpr std::uint32_t deflate_unit_of(std::uint32_t position,
                                                               std::uint32_t unit_count) {
   const std::uint32_t unit = position / static_cast<std::uint32_t>(kDeflateSplitUnitBytes);
   return unit < unit_count ? unit : unit_count - 1;
 }
 
-// Where the bits stand in a table that the block of units begin .. end - 1 would take.
+// The index, in a table of sizes, of the block of units begin .. end - 1.
 HEMSTITCH_HOST_DEVICE constexpr std::uint32_t deflate_span_index(std::uint32_t begin, std::uint32_t end) {
   return begin * kDeflateChunkUnits + end - 1;
 }
@@ -82,12 +82,12 @@ HEMSTITCH_HOST_DEVICE constexpr std::uint32_t deflate_span_index(std::uint32_t b
 struct DeflateCuts {
   std::uint32_t begins[kDeflateChunkUnits];  // the first unit of each block
   std::uint32_t count;                       // of blocks
-  // Of the units before each: the least bits, and where the block begins that ends there.
+  // For each unit: the least bits of the units before it, and the beginning of the block that ends there.
   std::uint32_t bits[kDeflateChunkUnits + 1];
   std::uint32_t begin_of_last[kDeflateChunkUnits + 1];
 };
 
-// The cheapest way: the sum of bits is the least, and of equal ones the last block begins first, and so on for what is before it.
+// Finds the cuts with the smallest sum of bits. Of equal sums, the last block begins earliest; likewise for the blocks before it.
 HEMSTITCH_HOST_DEVICE constexpr void deflate_find_cuts(const std::uint32_t* span_bits,
                                                        std::uint32_t unit_count, DeflateCuts& cuts) {
   cuts.bits[0] = 0;
@@ -110,7 +110,7 @@ HEMSTITCH_HOST_DEVICE constexpr void deflate_find_cuts(const std::uint32_t* span
 
 // ---- Bits of a block's output ----
 
-// Behind stored blocks that hold so much content and begin at `bit`; one at least.
+// The bit after the stored blocks that hold this much content and begin at `bit`. There is at least one.
 HEMSTITCH_HOST_DEVICE constexpr std::uint32_t deflate_stored_end(std::uint32_t bit,
                                                                  std::uint32_t content_bytes) {
   // The header up to the next byte, both sizes, the content; each further one begins on a byte.
@@ -118,7 +118,7 @@ HEMSTITCH_HOST_DEVICE constexpr std::uint32_t deflate_stored_end(std::uint32_t b
   return ((bit + 3 + 7) & ~7u) + 32 + 8 * content_bytes + 40 * more_blocks;
 }
 
-// Of the end that stands behind the content's blocks.
+// The bytes of a block's output, with the end that follows the content's blocks.
 HEMSTITCH_HOST_DEVICE constexpr std::uint32_t deflate_output_bytes(std::uint32_t bit, DeflateEnd end,
                                                                    std::uint32_t content_bytes) {
   if (end == DeflateEnd::kFlush) return deflate_stored_end(bit, 0) / 8;

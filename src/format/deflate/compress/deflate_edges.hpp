@@ -8,8 +8,8 @@
 //   bits 27 to 28   the nearer match's length less 3
 //   bit  29         whether the nearer match has the smaller offset
 //
-// What the parse decides for a position is a choice: 0 for its literal, else what orders matches of equal cost, the one to be preferred
-// first:
+// What the parse decides for a position is a choice: 0 for its literal, else a number that orders matches of equal cost; the
+// smallest is preferred:
 //
 //   bit  0          whether it is the nearer match
 //   bit  1          whether the other candidate's offset is the smaller one
@@ -41,12 +41,12 @@ static_assert(kDeflateNearMatchBytes - kDeflateMinMatchBytes < 4);
 
 }  // namespace deflate_detail
 
-// Without candidates, and with the literal 0.
+// A position without candidates; its literal is 0.
 inline constexpr DeflateEdges kDeflateNoEdges =
     kDeflateNoSymbol << deflate_detail::kRecordShift | kDeflateNoSymbol << deflate_detail::kNearShift;
 
-// Matches of length 0 are none. The lengths are DEFLATE's, the nearer match's at most kDeflateNearMatchBytes, the offsets
-// different.
+// A length of 0 means no match. The lengths are those that DEFLATE allows, the nearer match's is at most kDeflateNearMatchBytes,
+// and the offsets differ.
 HEMSTITCH_HOST_DEVICE constexpr DeflateEdges pack_deflate_edges(std::uint32_t literal, Match record,
                                                                 Match near) {
   using namespace deflate_detail;

@@ -4,8 +4,9 @@
 //             place_parts  an invocation goes over the parts of its block, whose sizes are known: where each begins, and whether the
 //                          block fits its room. (Then scan.wgsl over `padded`: where each block's output begins)
 //             clear        an invocation clears one word of the output
-//             pack         a workgroup takes a tile: its tokens or bytes, with the head of a part that begins there and the end of what ends
-//                          there, are put together in workgroup memory; words that it shares with its neighbours are joined in the output
+//             pack         a workgroup takes a tile: its tokens or bytes are assembled in workgroup memory, with the
+//                          head of a part that begins there and the end of a part or block that ends there; words that it shares
+//                          with its neighbours are joined in the output
 // Buffers     data_words, blocks, chunks (read); block_chunks (read) 4 bytes a block, and the total: its first chunk; chunk_tiles
 //             (read) 4 bytes a tile: the number of its chunk; decisions (read) 4 bytes a position; tokens (read and written by
 //             size_tiles) 136 bytes a tile; marked_tokens (the same, read by pack) 136 bytes a tile; parts (read and written by
@@ -56,7 +57,7 @@ const kTooLarge = 0xFFFFFFFFu;
 const kBlockHeadBits = 3u;
 const kStoredSizeBits = 32u;  // of a stored block's content, twice
 
-// The end of a block behind which the stream goes on: an empty stored block.
+// The end of a block if the stream goes on after it: an empty stored block.
 fn end_of_flush(bit: u32) -> u32 {
   return ((bit + kBlockHeadBits + 7u) & ~7u) + kStoredSizeBits;
 }
@@ -87,7 +88,7 @@ fn size_tiles(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: v
   let chunk = chunks[number];
   let unit = min((tile - chunk.first_tile) / kUnitTiles, unit_count(chunk.block_bytes) - 1u);
   var part = number * parameters.parts_a_chunk;
-  // An empty chunk has no parts; the first stands for it.
+  // An empty chunk has no parts: its first one represents it.
   if (chunk.block_bytes > 0u) {
     for (var more = 1u; more < parameters.parts_a_chunk && placed_parts[part].unit_end <= unit; more++) {
       part++;
@@ -184,14 +185,14 @@ fn clear(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
 }
 
 const kOwn = kTilePositions / kThreads;
-// Tokens of 16,432 bits, 2,286 of a header, and what stands around them.
+// Tokens of up to 16,432 bits, a header of up to 2,286, and the bits around them.
 const kPackedWords = 608u;
 
 var<workgroup> sh_packed: array<atomic<u32>, kPackedWords>;
 var<workgroup> sh_codes: array<u32, kCodeCount>;
 var<workgroup> sh_ends: array<u32, kThreads>;  // bits of the tokens up to those of each invocation
 
-// From a bit of sh_packed on. `value` has no bits from `count` on.
+// Writes `value`, which has no bits from `count` on, to sh_packed from `bit` on.
 fn put(bit: u32, value: u32, count: u32) {
   if (value == 0u) {
     return;
@@ -260,7 +261,7 @@ fn pack(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
   for (var i = thread; i < kCodeCount; i += kThreads) {
     sh_codes[i] = placed_parts[part].codes[i];
   }
-  // What of the part stands before this tile.
+  // The part's bits before this tile.
   if (thread == 0u) {
     atomicStore(&sh_bits, 0u);
   }
@@ -312,7 +313,7 @@ fn pack(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
     } else if (thread == 0u) {
       put_stored_head(begin_bit, word, min(bytes, kMostStoredBytes), ends_stream && bytes <= kMostStoredBytes);
     }
-    // What does not fit one stored block stands in another one behind it.
+    // Content that does not fit one stored block continues in a second one.
     let second = select(0u, stored_begin(8u * (stored + kMostStoredBytes)) / 8u - stored - kMostStoredBytes, bytes > kMostStoredBytes);
     if (is_last && bytes > kMostStoredBytes && thread == 0u) {
       put_stored_head(8u * (stored + kMostStoredBytes), word, bytes - kMostStoredBytes, ends_stream);

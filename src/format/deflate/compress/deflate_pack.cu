@@ -6,10 +6,11 @@
 // Mapping, places: a thread a block of the batch. Packing: a thread block of kThreads a chunk, which takes tiles of kThreadTokens tokens a
 // thread. A prefix sum of their bits says where each thread's begin; it puts them together in a register and adds full words to the
 // tile by atomicOr, since two threads may share one. Stored content goes through the tile as well. Words of the tile are words of
-// the output, so that what is full is stored in words of 4 bytes; the first and the last one, in which others' bytes stand, in single ones.
+// the output, so full ones are stored as words of 4 bytes. The first and the last one may hold bytes of other chunks, so they are
+// stored byte by byte.
 //
-// Seams. A chunk begins and ends anywhere in a byte. What it has of a byte that another chunk has a part of is left to join_seams(): a
-// chunk has 10 bits at least, so at most two share a byte.
+// Seams. A chunk begins and ends anywhere in a byte. Its bits of a byte that it shares with another chunk are left to join_seams().
+// A chunk has at least 10 bits, so at most two share a byte.
 //
 // Shared memory: 8 KB. Synchronisation: four barriers a tile. Work: O(1) a token. CPU twin: deflate_encode_reference.cpp.
 #include "format/deflate/compress/deflate_stages_cuda.hpp"
@@ -24,10 +25,10 @@ namespace {
 constexpr unsigned kThreads = 256, kWarps = kThreads / 32;
 constexpr unsigned kThreadTokens = 4;
 constexpr unsigned kTileTokens = kThreads * kThreadTokens;
-// A length with its extra bits, a distance with its.
+// The most bits of a token: a length and a distance, each with its extra bits.
 constexpr std::uint32_t kMostTokenBits = 15 + 5 + 15 + 13;
 constexpr std::uint32_t kTileContentBytes = 4096;
-// What is left of the tile before, a header, and a tile of tokens; one more, to which nothing is added but zeros.
+// The rest of the tile before, a header, a tile of tokens, and one word more, to which only zeros are added.
 constexpr std::uint32_t kTileWords = 1 + kDeflateHeadWords + kTileTokens * kMostTokenBits / 32 + 2;
 static_assert(8 * kTileContentBytes + 128 <= 32 * kTileWords);
 
@@ -44,7 +45,7 @@ __device__ __forceinline__ void put_bits(PackShared& sh, std::uint32_t at, std::
   if (shift != 0) atomicOr(&sh.words[at / 32 + 1], value >> (32 - shift));
 }
 
-// Where a chunk's bits go. All threads of the thread block hold the same.
+// Where a chunk's bits go. All threads of the thread block hold the same values.
 struct PackPlace {
   std::byte* words;    // the place of the tile's first word, aligned to 4 bytes
   std::uint32_t skip;  // bits of that word that are before the chunk's first
@@ -52,7 +53,8 @@ struct PackPlace {
   DeflateSeam* seam;
 };
 
-// The bytes of a word of which the bits from .. to - 1 are the chunk's; those of which it has a part to its seam. By one thread.
+// Stores the bytes of a word whose bits from .. to - 1 belong to the chunk. Bytes of which it has only a part go to its seam. By
+// one thread.
 __device__ __forceinline__ void store_bytes(const PackPlace& place, std::byte* to, std::uint32_t word,
                                             std::uint32_t from_bit, std::uint32_t to_bit) {
   for (std::uint32_t byte = from_bit / 8; 8 * byte < to_bit; ++byte) {
@@ -130,7 +132,7 @@ __device__ __forceinline__ void pack_tokens(PackShared& sh, PackPlace& place, co
   const DeflateDeviceToken* const tokens = d_tokens + part.token_begin;
   for (std::uint32_t tile = 0; tile <= count; tile += kTileTokens) {
     if (thread == 0) trace_mark(kTracePackTile, part.token_begin + tile);
-    // Of each token the literal or length with its extra bits, then the distance with its.
+    // For each token: the literal, or the length with its extra bits, then the distance with its extra bits.
     std::uint32_t values[2 * kThreadTokens], sizes[2 * kThreadTokens], bits = 0;
     const std::uint32_t first = tile + thread * kThreadTokens;
 #pragma unroll
@@ -177,7 +179,7 @@ __device__ __forceinline__ void pack_tokens(PackShared& sh, PackPlace& place, co
   }
 }
 
-// What stands behind the content of a block of the frame.
+// Writes what follows the content of a block of the frame.
 __device__ __forceinline__ void pack_end(PackShared& sh, PackPlace& place, DeflateEnd end,
                                          std::uint32_t content_bytes) {
   if (end == DeflateEnd::kFlush) return pack_stored(sh, place, nullptr, 0, false);
@@ -253,7 +255,7 @@ __global__ void __launch_bounds__(kFewThreads)
   d_sizes[index] = deflate_output_bytes(bit, end, block.block_bytes);
 }
 
-// A thread a place of a chunk: the byte that it begins in, where the chunk before it ends there.
+// A thread for each place of a chunk: writes the byte in which the chunk begins, if the chunk before it ends in the same byte.
 __global__ void __launch_bounds__(kFewThreads)
     join_seams(const DeviceChunks chunks, const DevicePlaces places, std::byte* const* d_targets) {
   const std::uint32_t chunk = blockIdx.x * kFewThreads + threadIdx.x;

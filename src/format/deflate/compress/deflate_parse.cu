@@ -34,14 +34,14 @@ namespace {
 constexpr unsigned kEdgeThreads = 256;
 constexpr std::uint32_t kEdgePositions = 2048;  // of a thread block
 
-// How many of the bytes 3 to 5 at `here` agree with those `offset` before, one after the other; at most `limit`. `rest` bytes stand at
-// `here`.
+// The number of bytes from byte 3 to 5 at `here` that agree with those `offset` before them, up to the first difference; at most
+// `limit`. `rest` bytes are left at `here`.
 __device__ std::uint32_t agreeing_behind_three(const std::byte* here, std::uint32_t offset,
                                                std::uint32_t rest) {
   constexpr std::uint32_t kMost = kDeflateNearMatchBytes - kDeflateMinMatchBytes;
   const std::byte* const later = here + kDeflateMinMatchBytes;
   const std::byte* const earlier = later - offset;
-  // Whole words around three bytes end less than eight bytes behind the first of them, and begin less than three before it.
+  // The whole words around three bytes end less than eight bytes after the first of them, and begin less than three before it.
   if (rest >= kDeflateMinMatchBytes + 8) {
     const auto three_bytes = [](const std::byte* bytes) {
       const auto address = reinterpret_cast<std::uintptr_t>(bytes);
@@ -97,7 +97,7 @@ struct ChunkLanes {
   std::uint32_t warps_per_chunk;  // more than one only with 32 lanes
   std::uint32_t costs_per_chunk;
 
-  // Lanes that look prices up in the same table.
+  // Number of lanes that use the same table of prices.
   __host__ __device__ std::uint32_t lanes_per_table() const {
     return costs_per_chunk == 1 ? lanes_per_chunk
                                 : (lanes_per_chunk < kUnitSegments ? lanes_per_chunk : kUnitSegments);
@@ -114,7 +114,7 @@ struct ChunkLanes {
   }
 };
 
-// Four words of a lane's segment. What stands before them in memory is wanted soon, by the same lane.
+// Four words of a lane's segment. The same lane soon needs the words before them.
 __device__ inline uint4 load_edges(const DeflateEdges* d_edges) {
   uint4 words;
   asm("ld.global.nc.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(32)
   const int top = static_cast<int>((most + kLoaded - 1) / kLoaded) - 1;
   DeflateSolver<32> solver(sh_costs + kDeflateMirror * 32 + lane, sh_prices[lane / (32 / kTables)]);
   Eight next = load(top), after_next = top > 0 ? load(top - 1) : Eight{};
-  uint4 held[3]{};  // choices of the eights behind this one, up to a multiple of four
+  uint4 held[3]{};  // choices of the eights after this one, up to a multiple of four
   std::uint32_t row = static_cast<std::uint32_t>(top) * kLoaded % kDeflateRing;
   for (int eight = top; eight >= 0; --eight) {
     const Eight loaded = next;

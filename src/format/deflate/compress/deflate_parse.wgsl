@@ -1,5 +1,5 @@
 // The parse of DEFLATE's chunks (contract: parse/optimal/optimal.hpp with the costs of deflate_cost.hpp): two candidates a position,
-// a price for each literal, each length and each class of distances, by what the pass before became.
+// a price for each literal, each length and each class of distances, from the codes of the pass before.
 //
 // Passes      solve    a lane solves a segment, which is a tile, backwards over itself and 256 positions more; a workgroup takes the
 //                      segments of half a chunk, in step
@@ -10,11 +10,11 @@
 // Workgroup   32 invocations, 7.5 KB in arrays: for each lane the costs from 64 positions on, two in a word (4 KB), the prices of four units,
 //             a byte each (2.2 KB), what 8 positions are to write (1.1 KB), and where the segments are
 //
-// All prices are whole bits, and a way is never dearer than all literals, so a cost has 15 bits. Costs from farther away than
+// All prices are whole bits, and the cheapest way never costs more than all literals, so a cost has 15 bits. Costs from farther away than
 // workgroup memory holds stand in `costs`, those of the 32 lanes side by side; a lane reads what it wrote itself.
 //
-// Deciding. Above a rank stands the cost: the literal has rank 0, then longer matches come before shorter ones, and of equals the
-// nearer one. The smallest sum is then the decision.
+// Deciding. A cost and a rank make one number, the cost in the upper bits. The literal has rank 0, then longer matches come before
+// shorter ones, and of equal lengths the nearer one. The smallest number is the decision.
 
 #import gpu/webgpu/shared/workgroup.wgsl
 #import gpu/webgpu/shared/bytes.wgsl
@@ -51,7 +51,7 @@ const kRing = 512u;  // positions whose costs are in `costs`
 
 const kTriedLengths = 4u;
 
-// Bits of symbols that the pass before did without.
+// Prices of symbols that the pass before did not use.
 const kUnusedLiteralBits = 13u;
 const kUnusedLengthBits = 12u;
 const kUnusedDistanceBits = 10u;
@@ -148,7 +148,7 @@ fn price(segment: Segment, entry: u32) -> u32 {
   return (sh_prices[segment.table + entry / 4u] >> (8u * (entry % 4u))) & 0xFFu;
 }
 
-// The cost from `length` positions behind `position` on; none at the horizon and beyond.
+// The cost from `length` positions after `position` on; 0 at the horizon and beyond.
 fn cost_behind(segment: Segment, lane: u32, position: u32, length: u32) -> u32 {
   let there = position + length;
   if (there >= segment.solved) {
@@ -172,7 +172,7 @@ fn keep_cost(segment: Segment, lane: u32, position: u32, cost: u32) {
 }
 
 fn match_sum(segment: Segment, lane: u32, position: u32, length: u32, distance_price: u32, farther: u32) -> u32 {
-  // priced_length() of optimal.hpp: no more than lies before the horizon.
+  // priced_length() of optimal.hpp: only the part before the horizon.
   let priced = min(length, max(segment.solved - position, kMinMatch));
   let cost = cost_behind(segment, lane, position, length) + price(segment, kLengthPrices + priced) + distance_price;
   return (cost << kRankBits) | ((kRankedLength - length) << 1u) | farther;
@@ -183,7 +183,7 @@ struct Decided {
   decision: u32,
 }
 
-// `cost` is that from the position behind it on.
+// `cost` is the cost from the next position on.
 fn decide(segment: Segment, lane: u32, position: u32, record: u32, near_record: u32, literal: u32, cost: u32) -> Decided {
   if (position >= segment.solved) {
     return Decided(0u, 0u);
@@ -196,7 +196,7 @@ fn decide(segment: Segment, lane: u32, position: u32, record: u32, near_record: 
   if (near_offset == offset) {
     near_offset = 0u;
   }
-  // Of which candidate a rank is, where both are tried.
+  // The rank tells the candidate, where both are tried.
   let first_is_farther = select(0u, 1u, near_offset != 0u && offset > near_offset);
   var best = (cost + price(segment, literal)) << kRankBits;
   if (offset != 0u) {
@@ -283,7 +283,7 @@ fn solve(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
         decisions[sh_begin[r] + position] = sh_staged[r * kRow + lane % kStaged];
       }
     }
-    // What was staged has been read.
+    // All have read what was staged.
     workgroupBarrier();
   }
 }

@@ -28,7 +28,7 @@ struct Part {
   begin_bit: u32,      // in the output of its block of the frame; kNoPlace where that has no output
   block: u32,          // its number in the batch
   ends_block: u32,     // 1 for the last one
-  codes: array<u32, kCodeCount>,      // bits as they are packed, and from bit 16 on how many they are; 0 for none
+  codes: array<u32, kCodeCount>,      // bits as they are packed, and their number from bit 16 on; 0: no code
   header: array<u32, kHeaderWords>,
 }
 const kNoPlace = 0xFFFFFFFFu;
@@ -40,7 +40,7 @@ struct TileTokens {
   starts: array<u32, kTilePositions / 32u>,  // positions at which they begin, as bits
 }
 
-// What is left behind the last whole unit belongs to it.
+// The rest after the last whole unit belongs to that unit.
 fn unit_count(bytes: u32) -> u32 {
   return max(bytes / kUnitBytes, 1u);
 }

@@ -1,4 +1,4 @@
-// What symbols cost a chunk's parse in whole bits, where that follows from no code: the rules of deflate_cost.hpp, stated once for host and
+// What symbols cost in a chunk's parse, in whole bits, where no code says it: the rules of deflate_cost.hpp, stated once for host and
 // device. All of these are without the symbols' extra bits.
 #pragma once
 
@@ -9,14 +9,14 @@
 
 namespace hemstitch {
 
-// In the first pass, which knows of no codes.
+// Prices of the first pass, which has no codes yet.
 inline constexpr std::uint32_t kDeflatePriorLiteralBits = 8;
 inline constexpr std::uint32_t kDeflatePriorDistanceBits = 5;
 HEMSTITCH_HOST_DEVICE constexpr std::uint32_t deflate_prior_length_bits(std::uint32_t symbol) {
   return 6 + (symbol - kDeflateFirstLengthSymbol) / 4;
 }
 
-// Of symbols that the pass before did without.
+// Prices of symbols that the pass before did not use.
 inline constexpr std::uint32_t kDeflateUnusedLiteralBits = 13;
 inline constexpr std::uint32_t kDeflateUnusedLengthBits = 12;
 inline constexpr std::uint32_t kDeflateUnusedDistanceBits = 10;

@@ -1,16 +1,16 @@
 // How one lane of a device solves a segment of a chunk (parse/optimal/optimal.hpp), four positions a step, from the last one to the first.
 // For host and device, so that tests without a device hold it to the twin.
 //
-// All prices are whole bits, so a position's cost takes 16 bits; and no match is longer than 258, so the costs behind a
-// position that can matter are the last 264: a ring. Its row -1 is its last one again, and so for -2 and -3: a match and the three
-// lengths below it then stand in neighbouring rows.
+// All prices are whole bits, so a position's cost takes 16 bits. No match is longer than 258, so only the last 264 costs can
+// matter: they are kept in a ring. Its last three rows also stand before row 0, as rows -1 to -3, so the costs for a match and for
+// the three lengths below it are in neighbouring rows.
 //
-// An edge's cost and its choice (deflate_edges.hpp) make one number, the cost above: the smallest is the cheapest edge, and of equal
-// ones the preferred. What is not there has a price that no sum of real ones reaches.
+// An edge's cost and its choice (deflate_edges.hpp) make one number, with the cost in the upper bits: the smallest is the cheapest
+// edge, and of equal ones the preferred one. A missing edge costs more than any real path.
 //
-// Four positions look their costs up together, before the first of them is solved. Matches of four bytes and more end behind the four; of
-// three bytes all but the lowest position's, which take the cost of the highest position when that is known. What the ring has there
-// meanwhile is huge.
+// Four positions look their costs up together, before the first of them is solved. Matches of four bytes or more end after these
+// four positions. So do matches of three bytes, except at the lowest position: there they take the highest position's cost once it
+// is known. Until then the ring has a huge number in its place.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ namespace hemstitch {
 
 // Positions of a step.
 inline constexpr std::uint32_t kDeflateStep = 4;
-// Rows of the ring, a multiple of two steps, and those that stand before it again.
+// Rows of the ring, a multiple of two steps, and how many of them are repeated before it.
 inline constexpr std::uint32_t kDeflateRing = 264;
 inline constexpr std::uint32_t kDeflateMirror = 3;
 static_assert(kDeflateRing >= kDeflateMaxMatchBytes + kDeflateStep && kDeflateRing % (2 * kDeflateStep) == 0);
@@ -33,11 +33,11 @@ static_assert(kDeflateRing >= kDeflateMaxMatchBytes + kDeflateStep && kDeflateRi
 // Prices as the lanes of a chunk look them up.
 struct DeflatePriceTable {
   static constexpr std::uint32_t kLengths = 260;
-  // Of a length that there is none of, in bits. A ring's row that was not yet written anew is up to kDeflateRing positions farther back
-  // than it seems, and costs so much less than it should.
+  // The price of a missing length, in bits. A row of the ring that is not yet overwritten belongs to a position up to kDeflateRing
+  // farther on than it seems, so its cost is too small by as much.
   static constexpr std::uint16_t kNoLength = 16383;
   static_assert(kNoLength > (kDeflateRing + kDeflateMirror + 2 * kDeflateStep) * kDeflateMostPriceBits);
-  // Of an offset that there is none of, as distances are kept. No cost comes near.
+  // The price of a missing offset, in the form of distances' prices. No cost comes near it.
   static constexpr std::uint32_t kNoOffset = 1u << 30;
   static_assert((kSegmentPositions + kLookAheadPositions) * kDeflateMostPriceBits < kNoOffset >>
                 kDeflateChoiceBits);
@@ -85,7 +85,7 @@ class DeflateSolver {
       const std::uint16_t* const behind = row_0_ + wrapped(row + i + length) * static_cast<int>(kStride);
       best[i] = 0xFFFFFFFFu;
       for (std::uint32_t less = 0; less < 4; ++less) {
-        // Where there is no record this may be a huge length; the offset's price bars it.
+        // Without a record this may be a huge length, but then the offset's price rules it out.
         const std::uint32_t price = prices_.lengths[smaller_of(length - less, most_priced)];
         const std::uint32_t cost = *(behind - less * static_cast<int>(kStride)) + price;
         best[i] = smaller_of(best[i], (cost << kDeflateChoiceBits) + record_distance + (smaller << 1) +
@@ -96,7 +96,7 @@ class DeflateSolver {
                                       std::uint32_t{prices_.lengths[smaller_of(near_length, most_priced)]};
       best[i] = smaller_of(best[i], (near_cost << kDeflateChoiceBits) + near_distance + near_order +
                                         ((deflate_detail::kMostChoiceLength - near_length) << 2));
-      // Three bytes: the nearer match's, and the record's where that is among the lengths tried.
+      // Three bytes: those of the nearer match, and those of the record if three is among the lengths tried.
       const bool tries_three = length - kDeflateMinMatchBytes < 4;
       const std::uint32_t record_three =
           tries_three ? record_distance + (smaller << 1) : DeflatePriceTable::kNoOffset;
@@ -106,7 +106,7 @@ class DeflateSolver {
     const std::uint32_t price_of_three =
         (std::uint32_t{prices_.lengths[kDeflateMinMatchBytes]} << kDeflateChoiceBits) +
         ((deflate_detail::kMostChoiceLength - kDeflateMinMatchBytes) << 2);
-    std::uint32_t costs[kDeflateStep];  // above kDeflateChoiceBits, as the costs behind the step are
+    std::uint32_t costs[kDeflateStep];  // shifted by kDeflateChoiceBits, like the costs after the step
     for (std::uint32_t i = kDeflateStep; i-- > 0;) {
       const std::uint32_t behind_three = i == 0 ? costs[3] : behind_[i - 1];
       const std::uint32_t literal = first + i < end ? std::uint32_t{prices_.literals[edges_literal(edges[i])]}
@@ -135,7 +135,7 @@ class DeflateSolver {
   static HEMSTITCH_HOST_DEVICE constexpr std::uint32_t larger_of(std::uint32_t a, std::uint32_t b) {
     return a > b ? a : b;
   }
-  // Of a row up to twice the ring's size; a negative number is a huge one.
+  // For a row below twice the ring's size. A negative number counts as a huge one.
   static HEMSTITCH_HOST_DEVICE constexpr int wrapped(std::uint32_t row) {
     return static_cast<int>(smaller_of(row, row - kDeflateRing));
   }

@@ -5,8 +5,8 @@
 //   scan      two prefix sums, of literals and of match bytes, say where each sequence's tokens and its content begin. In a warp
 //             they share a word: its matches have at most 32 * 258 bytes.
 //   matches   every thread counts the symbols of its own one.
-//   tokens    a warp lays out the tokens of its 32 sequences, 32 at a time, one a lane: which sequence a lane's token is of says a word with a
-//             bit for each token that is a sequence's first.
+//   tokens    a warp lays out the tokens of its 32 sequences, 32 at a time, one a lane. A word with a bit for each token
+//             that is a sequence's first tells which sequence a lane's token belongs to.
 //   long      runs of more than kLongLiterals literals are left out there, and taken by the whole thread block afterwards.
 //
 // Only the last sequence of a list may be empty. Shared memory: four sets of counts, one for every second warp, or one for each unit, up to 10 KB.
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kThreads)
   if (thread == 0) sh.long_count = 0;
   __syncthreads();
 
-  // Where the counts of a token belong that begins at `position`.
+  // The counts to which a token that begins at `position` is added.
   const auto counts_at = [&](std::uint32_t position) -> std::uint32_t* {
     return kSplits ? sh.counts[deflate_unit_of(position, unit_count)] : sh.counts[warp % kCopies];
   };
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kThreads)
     return static_cast<std::uint32_t>(
         __ldg(reinterpret_cast<const unsigned char*>(chunk.d_block) + position));
   };
-  // Of a token, the one behind which begins at `next` with the number `next_token`.
+  // For a token whose next one begins at `next` and has the number `next_token`.
   const auto begin_unit = [&](std::uint32_t position, std::uint32_t next, std::uint32_t next_token) {
     if (!kSplits) return;
     const std::uint32_t unit = deflate_unit_of(next, unit_count);
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(kThreads)
       tile_literals += sh.warp_literals[i];
       tile_match_bytes += sh.warp_match_bytes[i];
     }
-    // All sequences before this one have a match: only the last of a list may have none.
+    // All sequences before this one have a match: only the last one of a list may have none.
     const std::uint32_t token = tile_token + literals + thread;
     const std::uint32_t content = tile_content + literals + match_bytes;
 
@@ -119,8 +119,8 @@ __global__ void __launch_bounds__(kThreads)
 
     const bool is_long = own.literal_count > kLongLiterals;
     if (is_long) sh.long_runs[atomicAdd(&sh.long_count, 1u)] = {token, content, own.literal_count};
-    // The warp's tokens without those of long runs: of each sequence where they begin among these, and what is to be added for their
-    // numbers and their places in the content.
+    // The warp's tokens without those of long runs: where each sequence's tokens begin among these, and what must be added to get
+    // their numbers and their places in the content.
     const std::uint32_t left_out = is_long ? own.literal_count : 0;
     const std::uint32_t here = own.literal_count - left_out + (is_match ? 1 : 0);
     std::uint32_t begin = sum_up_to_lane(here, lane);
@@ -164,7 +164,7 @@ __global__ void __launch_bounds__(kThreads)
     __syncthreads();
     if (thread == 0) sh.long_count = 0;
     const std::uint32_t tile_sequences = min(kThreads, sequence_count - tile);
-    // The list's last sequence may be without a match; its tile is the last one, behind which nothing but the end is asked for.
+    // The list's last sequence may have no match. But its tile is the last one, after which only the end is needed.
     tile_token += tile_literals + tile_sequences;
     tile_content += tile_literals + tile_match_bytes;
     if (tile + thread + 1 == sequence_count) {

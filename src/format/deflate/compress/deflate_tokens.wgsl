@@ -1,8 +1,9 @@
 // Tokens of DEFLATE's chunks (contract: deflate_tokens.hpp), from the decision at every position and from where a walk along them
 // enters each tile (parse/walk/walk.wgsl).
 //
-// Passes      mark     half a workgroup takes a tile: where tokens begin, as bits. Each lane finds where walks over its 32 positions
-//                      leave them; one lane then goes from there to there, and each again over its own
+// Passes      mark     half a workgroup takes a tile: where tokens begin, as bits. Each lane finds where walks
+//                      over its 32 positions leave them. One lane then steps from lane to lane, and each lane walks over its own
+//                      positions again
 //             count    a workgroup takes eight tiles: how often each symbol occurs among the tokens that begin there
 // Buffers     data_words, chunks (read); chunk_tiles (read by mark) 4 bytes a tile: the number of its chunk; decisions (read) 4 bytes a
 //             position; entries (read by mark) 16 bytes a tile; tokens (written by mark, read by count) 136 bytes a tile; histograms
@@ -39,7 +40,7 @@ const kOwn = kTilePositions / kLanes;
 const kRow = kOwn + 1u;  // a word more, so that lanes do not meet in one bank
 const kNone = 0xFFFFFFFFu;
 
-// Of a position of a tile: lower half where its token ends, upper half where the walk from there leaves the lane's positions.
+// For each position of a tile: lower half, where its token ends; upper half, where the walk from it leaves the lane's positions.
 var<workgroup> sh_walks: array<u32, kTilesAtOnce * kLanes * kRow>;
 var<workgroup> sh_entered: array<u32, kTilesAtOnce * kLanes>;
 

@@ -1,17 +1,18 @@
 // CRC-32 as RFC 1952, section 8, has it, and Adler-32 as RFC 1950, section 8.
 //
-// Mapping. A warp a span; thread blocks of eight warps go over all spans. Lane j has the words j, j + 32, ... of the span's aligned words. Up to
-// three bytes before them and behind them, and for Adler-32 the words of the last row that is not full, are added apart. No byte outside a
-// span is read.
+// Mapping. A warp a span; thread blocks of eight warps go over all spans. Lane j has the words j, j + 32, ... of the span's aligned
+// words. Up to three bytes before and behind them are added separately, and for Adler-32 so are the words of a last row that is not
+// full. No byte outside a span is read.
 //
-// CRC-32. A checksum is a polynomial's remainder, and what stands before adds to it, moved over what stands behind. So a lane's
-// remainder is moved over a row of 128 bytes, by one table a byte of it, and its next word added. At the end lanes are
-// put together from the first one on, each moved over the word of the next one. The words are counted from the last one back, so that the last row is
-// full: lanes that have nothing in the first row add zeros, which change nothing. What came before the words, the first value
-// included, is added to the first word.
+// CRC-32. A checksum is a polynomial's remainder. Earlier bytes add their remainder, moved over all bytes after them. So a lane's
+// remainder is moved over a row of 128 bytes, by one table for each of its four bytes, and the lane's next word is added. At the
+// end the lanes' remainders are combined from the first one on, each moved over the word of the next lane. Rows are counted back
+// from the last word, so the last row is full. Lanes without a word in the first row add zeros, which change nothing. The bytes
+// before the words, and the initial value, are added to the first word.
 //
-// Adler-32. With n bytes the second sum has each byte n - i times. Of its words a lane sums the bytes, their places in the word, and
-// the sum so far in each row, which makes the rows' numbers; all else follows from these.
+// Adler-32. Of n bytes, the second sum counts byte i n - i times. Over its words a lane sums up the bytes, the bytes times their
+// places in the word, and, once a row, the sum so far, which weights each byte by the number of rows after it. All else follows
+// from these.
 //
 // Shared memory: CRC-32 8 KB, made anew by each thread block of 64 numbers. Synchronisation: one barrier, then none but shuffles. Work: four
 // loads from tables for each word. CPU twin: libdeflate's crc32 and adler32 (format/checksum.hpp).
@@ -51,7 +52,7 @@ constexpr CrcMoves make_moves() {
   return moves;
 }
 
-// Of each byte of a remainder what it becomes.
+// For each value of each byte of a remainder, what it becomes when it is moved.
 struct CrcTables {
   std::uint32_t row[4][256];
   std::uint32_t word[4][256];
@@ -109,7 +110,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
     for (std::uint32_t i = 0; i < span.head_bytes; ++i) before = add_byte(before, span.bytes[i]);
 
     if (span.word_count != 0) {
-      // Rows end with the last word: the first one may begin with lanes that have none.
+      // Rows end with the last word: in the first row, some lanes at its beginning may have none.
       const std::uint64_t row_count = (span.word_count + 31) / 32;
       const auto missing = static_cast<std::uint32_t>(32 * row_count - span.word_count);
       std::uint32_t remainder = 0;
@@ -136,7 +137,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksPerMultiprocessor)
 }
 
 constexpr std::uint32_t kAdlerModulus = 65521;
-// Rows whose sums fit 32 bits: a sum grows by at most 4 * 255 a row, and the sum of sums by that.
+// The number of rows whose sums fit 32 bits: a sum grows by at most 4 * 255 a row, and the sum of sums by that sum.
 constexpr std::uint32_t kAdlerRows = 1024;
 static_assert(std::uint64_t{kAdlerModulus} +
                   kAdlerRows * (kAdlerModulus + std::uint64_t{kAdlerRows} * 4 * 255) <
@@ -156,8 +157,8 @@ __global__ void __launch_bounds__(kThreads)
     if (lane == 0) trace_mark(kTraceDeflateChecksum, static_cast<std::uint32_t>(index));
     const SpanWords span(d_spans[index], d_sizes[index]);
     const std::uint64_t row_count = span.word_count / 32;
-    // Of this lane's words in full rows: bytes, each as often as its place in the word says, and the sums of the rows before, once a
-    // row.
+    // Sums over this lane's words in full rows: the bytes, the bytes times their places in the word, and the sums of the rows
+    // before, added once a row.
     std::uint32_t bytes = 0, places = 0, sums = 0;
     for (std::uint64_t row = 0; row < row_count;) {
       const std::uint64_t end = min(row_count, row + kAdlerRows);
@@ -172,8 +173,7 @@ __global__ void __launch_bounds__(kThreads)
       places %= kAdlerModulus;
       sums %= kAdlerModulus;
     }
-    // A byte of row r and place p counts n - (head + 128 r + 4 lane + p) times, and the sum over rows of those before has it
-    // (rows - 1 - r) times.
+    // A byte of row r and place p counts n - (head + 128 r + 4 lane + p) times; `sums` has it (rows - 1 - r) times.
     const auto left_of = [&](std::uint64_t before) { return (span.size - before) % kAdlerModulus; };
     std::uint64_t first = bytes, second = 0;
     if (row_count != 0)

@@ -1,6 +1,6 @@
-// What stands before and behind the DEFLATE of a stream that is whole in memory: gzip (RFC 1952, section 2.3), BGZF (section 4.1 of the
-// SAM specification) and zlib (RFC 1950, section 2.2), on the host and on devices. GzipReader and ZlibReader read the same from bytes that
-// come in pieces; what both need is here once, and the test `DeflateHead` holds them against each other.
+// The header before and the trailer behind the DEFLATE data of a stream that is whole in memory: gzip (RFC 1952, section 2.3), BGZF
+// (section 4.1 of the SAM specification) and zlib (RFC 1950, section 2.2), on the host and on devices. GzipReader and ZlibReader
+// read the same from bytes that come in pieces; what both need is here, and the test `DeflateHead` compares them.
 //
 // A stream is one member, or one zlib stream, and nothing else: its trailer is its last bytes.
 #pragma once
@@ -18,22 +18,22 @@ namespace hemstitch {
 
 inline constexpr unsigned kGzipHeaderChecksumFlag = 2, kGzipExtraFlag = 4, kGzipNameFlag = 8,
                           kGzipCommentFlag = 16, kGzipReservedFlags = 0xE0;
-// Up to the fields that flags tell of.
+// The bytes before the fields that flags announce.
 inline constexpr std::uint64_t kGzipFixedBytes = 10;
 static_assert(kGzipCommentFlag == 2 * kGzipNameFlag);  // in the order in which they stand
 inline constexpr std::uint64_t kGzipTrailerBytes = 8, kZlibTrailerBytes = 4;
 
-// The most that a member of BGZF holds, and the least data that one has.
+// The most content of a member of BGZF, and the fewest bytes of its data.
 inline constexpr std::uint32_t kBgzfMostContentBytes = 65536;
 inline constexpr std::uint64_t kBgzfLeastDataBytes = 2;
-// The empty member at the end of a file. No member with fields beside BC is as short.
+// The size of the empty member at the end of a file. No member with other fields than BC is as short.
 inline constexpr std::uint32_t kBgzfMarkerBytes = 28;
 
-// Before a stream's data.
+// What precedes a stream's data.
 struct DeflateHead {
   Status status = Status::kOk;  // of the head alone, without the checksum below
   std::uint64_t bytes = 0;
-  // Of a gzip header 16 bits of its CRC-32, in whose place the last two bytes are; of zlib the Adler-32 of the dictionary.
+  // For gzip: 16 bits of the header's CRC-32, which are the header's last two bytes. For zlib: the Adler-32 of the dictionary.
   bool has_checksum = false;
   std::uint32_t checksum = 0;
 };
@@ -47,7 +47,7 @@ HEMSTITCH_HOST_DEVICE constexpr std::uint32_t load_be32(const std::byte* bytes) 
          static_cast<std::uint32_t>(bytes[2]) << 8 | static_cast<std::uint32_t>(bytes[3]);
 }
 
-// The size of a BGZF member, from its extra field; 0 where that tells of none.
+// The size of a BGZF member, from its extra field; 0 if that states none.
 HEMSTITCH_HOST_DEVICE constexpr std::uint32_t bgzf_member_bytes(const std::byte* extra,
                                                                 std::uint64_t extra_bytes) {
   constexpr std::uint64_t kSubfieldHeadBytes = 4;
@@ -71,8 +71,8 @@ HEMSTITCH_HOST_DEVICE constexpr Status zlib_header_status(unsigned method_byte, 
 }
 inline constexpr unsigned kZlibDictionaryFlag = 32;
 
-// Where the next byte of 0 stands from `at` on, or `size` where none does: names and comments may be long. On a device the lanes of a
-// warp look together, and all of them are to call.
+// The place of the next zero byte from `at` on, or `size` if there is none. Names and comments may be long, so on a device the
+// lanes of a warp search together: all of them must call this.
 HEMSTITCH_HOST_DEVICE inline std::uint64_t find_zero(const std::byte* bytes, std::uint64_t at,
                                                      std::uint64_t size) {
 #ifdef __CUDA_ARCH__
@@ -140,7 +140,7 @@ HEMSTITCH_HOST_DEVICE inline DeflateHead read_gzip_head(const std::byte* bytes, 
   return head;
 }
 
-// A whole member of BGZF: the extra field is the only one, and tells `size`.
+// A whole member of BGZF: it has no other field than the extra field, which states `size`.
 HEMSTITCH_HOST_DEVICE inline DeflateHead read_bgzf_head(const std::byte* bytes, std::uint64_t size) {
   std::uint64_t extra_at = 0, extra_bytes = 0;
   DeflateHead head = read_gzip_fields(bytes, size, extra_at, extra_bytes);
@@ -196,7 +196,7 @@ HEMSTITCH_HOST_DEVICE constexpr bool deflate_head_names_dictionary(Format format
   return format == Format::kZlib && head.has_checksum;
 }
 
-// The head has a checksum, and `found` is what it should be.
+// For a head with a checksum; `found` is the computed one.
 HEMSTITCH_HOST_DEVICE constexpr Status deflate_head_checksum_status(Format format, const DeflateHead& head,
                                                                     std::uint32_t found) {
   if (format == Format::kZlib) return found == head.checksum ? Status::kOk : Status::kDictionaryMismatch;
@@ -218,7 +218,8 @@ HEMSTITCH_HOST_DEVICE constexpr Status deflate_trailer_status(Format format, con
   return format == Format::kBgzf ? Status::kBlockChecksumMismatch : Status::kContentChecksumMismatch;
 }
 
-// How much of the room a stream may fill, and what too little room means then: a member of BGZF that holds more than any may is damaged.
+// How much of the room a stream may fill, and what it means if that is too little: a member of BGZF with more content than any may
+// have is damaged.
 HEMSTITCH_HOST_DEVICE constexpr std::uint64_t deflate_stream_room(Format format, std::uint64_t capacity) {
   return format == Format::kBgzf && capacity > kBgzfMostContentBytes ? kBgzfMostContentBytes : capacity;
 }

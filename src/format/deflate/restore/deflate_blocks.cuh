@@ -8,7 +8,8 @@
 //   find_tokens(stream, bit)             lists the tokens of the window from `bit` on, as many as there is room for
 //   restore_listed(stream, count, written)   writes them, and moves `written`
 //
-// The last three end with what they did shown to all. Where they return false, and wherever else the stream is not as it should be, it is given up.
+// After each of the last three, all threads see what it did. Where one returns false, and wherever else the stream is not as it
+// should be, the team gives the stream up.
 #pragma once
 
 #include "format/deflate/restore/deflate_window.cuh"
@@ -20,7 +21,7 @@ struct DeflateProgress {
   std::uint64_t bit, written;
 };
 
-// Restores a stored block behind its first three bits.
+// Restores a stored block, from after its first three bits on.
 template <class Team>
 __device__ inline bool restore_stored(const DeflateStream& stream, Team& team, DeflateProgress& at) {
   at.bit = (at.bit + 7) / 8 * 8;
@@ -54,7 +55,7 @@ __device__ inline bool restore_tokens(const DeflateStream& stream, Team& team, D
   return false;
 }
 
-// False where the stream is given up.
+// Returns false if the stream is given up.
 template <class Team>
 __device__ inline bool restore_blocks(const DeflateStream& stream, Team& team, DeflateProgress& at) {
   bool last = false;

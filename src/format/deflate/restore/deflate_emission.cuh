@@ -1,23 +1,23 @@
 // From tokens to bytes: 32 tokens at a time, one a lane, and then their bytes, one a lane.
 //
-// A prefix sum says where each token's bytes go. For 32 bytes of output a word tells at which of them a token begins; the number of bits
-// up to a byte is the number of its token. Its lane gives away the literal or the distance. Sources before the tile are loaded, those in
-// an earlier stripe of the tile come from the lane that has them, and those in the byte's own stripe are found by letting each byte
-// point to its source's source, five times. What 32 tokens say takes 8,256 bytes at most.
+// A prefix sum says where each token's bytes go. For each 32 bytes of output, a word has a bit for each byte at which a token
+// begins; the number of bits up to a byte is the number of its token. That token's lane passes on the literal or the distance.
+// Sources before the tile are loaded. Those in an earlier stripe of the tile come from the lane that has them. Those in the byte's
+// own stripe are found by pointer doubling, in five steps. 32 tokens describe at most 8,256 bytes.
 #pragma once
 
 #include "format/deflate/restore/deflate_window.cuh"
 
 namespace hemstitch::cuda {
 
-// What a token says: a literal, or kDeflateMatch and its distance.
+// What a token describes: a literal, or kDeflateMatch and its distance.
 struct DeflateTokenBytes {
   std::uint32_t info = 0;
   std::uint32_t bytes = 0;  // 0: there is no token
 };
 inline constexpr std::uint32_t kDeflateMatch = 1u << 31;
 
-// The token that begins at `bit` of the window, which is one.
+// Reads the token at `bit` of the window. There must be one.
 template <class Window>
 __device__ inline DeflateTokenBytes read_token(const Window& window, const DeflateTables& tables,
                                                unsigned bit) {
@@ -41,12 +41,12 @@ __device__ inline DeflateTokenBytes read_token(const Window& window, const Defla
   return {kDeflateMatch | distance, length};
 }
 
-// Of the tokens of the lanes: where this one begins, and how many bytes all of them say.
+// Where this lane's token begins in the output, and how many bytes the tokens of all lanes describe.
 struct DeflatePlace {
   std::uint32_t begin, total;
 };
 
-// Where bytes go. Places are counted from the first byte of 32 tokens on; those below 0 are before it.
+// Where bytes go. Places are counted from the first byte of the 32 tokens; places below 0 are before it.
 struct DeflateByteOutput {
   std::uint8_t* d_output;
 
@@ -56,8 +56,8 @@ struct DeflateByteOutput {
   }
 };
 
-// Writes what the tokens say. All sources are there: in the output before it, or in the history. An output has load() and store(), as
-// DeflateByteOutput; what it keeps of a byte may be more than a byte (stream/deflate_entries.cu).
+// Writes what the tokens describe. All sources exist: in the output before, or in the history. An output has load() and store(),
+// like DeflateByteOutput; it may keep more than a byte for each byte (stream/deflate_entries.cu).
 template <class Output>
 __device__ inline void write_tokens(const DeflateTokenBytes& token, const DeflatePlace& place,
                                     const Output& output, unsigned lane) {

@@ -1,11 +1,11 @@
 // What several warps hold of a stream that they restore together, a group, and how they find its tokens: in a window of as many segments as
 // there are lanes.
 //
-// Each warp makes its own segments agree, as one warp alone does. Then warps look at how they left off: the first one that was not entered
-// where the one before it left begins anew from there. Those behind it are told in which phase they will be entered (deflate_phases.cuh). Most
-// warps have to go over their first segment again, and no more. A warp that does not settle in some rounds is not waited for until it is the
-// first one, since it may stand behind the end of the block, where codes mean nothing. Each turn settles one warp at the least, so there are as many
-// turns as warps at the most, of 32 rounds each.
+// Each warp makes its own segments agree, as one warp alone does. Then the warps compare where they end: the first one that was not
+// entered where the one before it ended starts again from there. The warps behind it are told in which phase they will be entered
+// (deflate_phases.cuh). Most warps have to go over their first segment again, and no more. If a warp does not settle in some
+// rounds, the others do not wait for it until it is the first one: it may be beyond the end of the block, where codes mean nothing.
+// Each turn settles one warp at the least, so there are as many turns as warps at the most, of 32 rounds each.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ template <unsigned kWarps>
 struct DeflateGroup {
   static constexpr unsigned kThreads = 32 * kWarps;
   static constexpr unsigned kWindowWords = kWarps * kDeflateWindowWords;
-  // All tokens of a warp's window fit, be they of one bit: so every window gets on.
+  // All tokens of one warp's window fit, even if each has one bit. So every window makes progress.
   static constexpr unsigned kListedTokens = std::max(kWarps * 1024, 32 * kDeflateSegmentBits);
   static constexpr unsigned kReadTokens = kThreads * kDeflateThreadTokens;
   static constexpr unsigned kPartBytes = kThreads * kDeflateThreadBytes, kPartStripes = kPartBytes / 32;
@@ -61,10 +61,10 @@ struct DeflateGroupWindow {
   }
 };
 
-inline constexpr unsigned kNotSettled = ~0u;  // no exit is that
+inline constexpr unsigned kNotSettled = ~0u;  // no exit has this value
 
-// What the others are to know of a warp's segments: where the first one was entered and the last one left, which phase leads to which,
-// and how many tokens they have.
+// What the other warps need to know of a warp's segments: where the first one was entered and the last one left, which phase leads
+// to which, and how many tokens they have.
 struct DeflateWarpSegments {
   unsigned start;  // kNotSettled: they do not agree yet
   unsigned exit;
@@ -78,13 +78,14 @@ struct DeflateGroupMemory {
   DeflateGroupWindow<kWarps> window;
   DeflateWarpSegments warps[kWarps];
   std::uint32_t
-      infos[DeflateGroup<kWarps>::kReadTokens];  // of tokens that are read, as DeflateTokenBytes has them
+      infos[DeflateGroup<kWarps>::kReadTokens];  // of tokens that were read, as in DeflateTokenBytes
   std::uint32_t sums[kWarps];
   std::uint64_t bit;  // behind the header of a block, 0 where it is none
   DeflateStream stream;
 };
 
-// Makes the marks of all warps' segments those of one decoder. Ends with a barrier, behind which sh.warps is complete but for counts.
+// Corrects the marks of all warps' segments until they are those of one decoder. Ends with a barrier, after which sh.warps is
+// complete except for counts.
 template <unsigned kWarps>
 __device__ void settle_warps(DeflateGroupMemory<kWarps>& sh, DeflateSegment& segment, unsigned thread) {
   const unsigned lane = thread % 32, warp = thread / 32;
@@ -116,7 +117,7 @@ __device__ void settle_warps(DeflateGroupMemory<kWarps>& sh, DeflateSegment& seg
   }
 }
 
-// Lists where the tokens of the window at `bit` of the stream begin: those of the first warps, up to one that stopped, as many of them as
+// Lists where the tokens of the window at `bit` of the stream begin: those of the first warps, up to one that stopped, as many as
 // the list has room for. Begins and ends with a barrier.
 template <unsigned kWarps>
 __device__ DeflateListed find_group_tokens(const DeflateStream& stream, std::uint64_t bit,

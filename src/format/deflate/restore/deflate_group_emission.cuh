@@ -1,8 +1,9 @@
 // From tokens to bytes by a group of warps: some tokens a thread, and then a part of their bytes at a time.
 //
-// In a part no byte waits for another one. A map of bits says at which bytes tokens begin, so each byte counts to its own; bytes that are
-// literals, or repeat what stands before the part, are fetched at once. Every other byte points to the byte of the part that it repeats. Pointers
-// are then doubled, all at once, until each leads to a byte that was fetched: log2 of the part's bytes times at most, for any chain of matches.
+// In a part no byte waits for another one. A map of bits says at which bytes tokens begin, so each byte counts to its own; bytes
+// that are literals, or that repeat bytes before the part, are fetched at once. Every other byte points to the byte of the part
+// that it repeats. Pointers are then doubled, all at once, until each leads to a byte that was fetched: log2 of the part's bytes
+// times at most, for any chain of matches.
 #pragma once
 
 #include "format/deflate/restore/deflate_emission.cuh"
@@ -13,7 +14,8 @@ namespace hemstitch::cuda {
 static_assert(kDeflateThreadBytes % kDeflateFetchedBytes == 0 && kDeflateThreadBytes % 2 == 0 &&
               kDeflateThreadBytes <= 32);
 
-// Of a value of each thread: the sum over the threads before this one, and over all. Has a barrier inside; another one must be between two calls.
+// Sums of a value of each thread: over the threads before this one, and over all. Has a barrier inside; there must be another one
+// between two calls.
 struct DeflateSums {
   std::uint32_t before, all;
 };
@@ -33,12 +35,13 @@ __device__ DeflateSums sum_over_group(std::uint32_t value, std::uint32_t (&sh_su
   return sums;
 }
 
-// Tokens kDeflateThreadTokens * thread and on of those that are read: where each begins in their output, and where the last one ends.
+// This thread's share of the tokens that were read, from number kDeflateThreadTokens * thread on: where each begins in the output,
+// and where the last one ends.
 struct DeflateThreadTokens {
   std::uint32_t begins[kDeflateThreadTokens + 1];
 };
 
-// Says for the part that begins at `begin` which tokens begin in it.
+// Finds which tokens begin in the part that begins at `begin`.
 template <unsigned kWarps>
 __device__ void map_starts(const DeflateThreadTokens& tokens, std::uint32_t begin, DeflatePart<kWarps>& part,
                            unsigned thread) {
@@ -50,14 +53,14 @@ __device__ void map_starts(const DeflateThreadTokens& tokens, std::uint32_t begi
     if (token_begin == token_end) continue;
     const std::uint32_t at = token_begin - begin;
     if (at < part.kBytes) atomicOr(&part.starts[at / 32], 1u << at % 32);
-    // Stripes that begin inside of it or where it ends.
+    // Stripes that begin inside the token, or where it ends.
     const std::uint32_t last = min(token_end / 32, first_stripe + part.kStripes - 1);
     for (std::uint32_t stripe = max(token_begin / 32 + 1, first_stripe); stripe <= last; ++stripe)
       part.tokens_before[stripe - first_stripe] = kDeflateThreadTokens * thread + i + 1;
   }
 }
 
-// Writes the `bytes` that the tokens in sh.infos say from d_output on. All sources are there: in the output before it, or in the
+// Writes the `bytes` that the tokens in sh.infos describe, from d_output on. All sources exist: in the output before, or in the
 // history. Begins and ends with a barrier.
 template <unsigned kWarps>
 __device__ void write_group(const DeflateThreadTokens& tokens, std::uint32_t bytes, std::uint8_t* d_output,
@@ -73,7 +76,7 @@ __device__ void write_group(const DeflateThreadTokens& tokens, std::uint32_t byt
     map_starts(tokens, begin, part, thread);
     __syncthreads();
     const std::uint32_t part_bytes = min(kPartBytes, bytes - begin);
-    std::uint32_t points = 0;  // bit i: byte i points to one that may point on
+    std::uint32_t points = 0;  // bit i: byte i points to a byte that may itself be a pointer
 #pragma unroll 1
     for (unsigned first = 0; first < kDeflateThreadBytes; first += kDeflateFetchedBytes) {
       std::uint32_t values[kDeflateFetchedBytes];
@@ -102,7 +105,7 @@ __device__ void write_group(const DeflateThreadTokens& tokens, std::uint32_t byt
         part.values[first_at + 32 * (first + i)] = static_cast<std::uint8_t>(values[i]);
     }
     while (__syncthreads_or(points != 0 ? 1 : 0) != 0) {
-      std::uint32_t nexts[kDeflateThreadBytes / 2] = {};  // two each: registers are few
+      std::uint32_t nexts[kDeflateThreadBytes / 2] = {};  // two in each, since registers are scarce
 #pragma unroll
       for (unsigned i = 0; i < kDeflateThreadBytes; ++i) {
         if ((points >> i & 1) == 0) continue;
@@ -125,7 +128,7 @@ __device__ void write_group(const DeflateThreadTokens& tokens, std::uint32_t byt
   }
 }
 
-// Writes the `count` tokens that are listed, and moves `written`; false where one reaches too far back, or does not fit. Ends with a barrier.
+// Writes the `count` listed tokens and moves `written`. False if one reaches too far back or does not fit. Ends with a barrier.
 template <unsigned kWarps>
 __device__ bool restore_group_tokens(const DeflateStream& stream, unsigned count, std::uint64_t& written,
                                      DeflateGroupMemory<kWarps>& sh, unsigned thread) {

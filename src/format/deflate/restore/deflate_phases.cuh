@@ -1,12 +1,14 @@
-// Guesses for codes that do not put themselves right: windows of nearly nothing but literals of 8 bits, as blocks of data that hardly
-// shrinks have them. A decoder that sets out at a wrong bit of these stays wrong, so a round would settle a single segment.
+// Guesses for codes that do not synchronise by themselves: windows of almost only literals of 8 bits, as in blocks of data that
+// hardly shrinks. There, a decoder that starts at a wrong bit stays wrong, so a round would settle only one segment.
 //
-// What such a decoder does keep is its phase, the bit that its tokens begin at modulo 8, until a code of another length moves
-// it. So each lane keeps a word of eight times three bits: in which phase a decoder leaves its segment that enters it in each of the eight. What it has
-// decoded it knows; of the others it guesses that they keep their phase, or, where two starts led to the same exit, that all do. One walk over the words of all lanes then says in which phase each segment is entered, from the first one on that is not settled.
+// But such a decoder keeps its phase (the bit at which its tokens begin, modulo 8) until a code of another length moves it. So each
+// lane keeps a word of eight times three bits: for each of the eight phases in which a decoder may enter the segment, the phase in
+// which it leaves. The lane knows this for the phases that it has decoded. For the others it guesses that they are kept; or, if two
+// starts led to the same exit, that all phases lead there. One walk over the words of all lanes then tells in which phase each
+// segment is entered, beginning with the first segment that is not settled.
 //
-// Rounds go on as they did, and confirm or decode again. So nothing that is restored rests on a guess, and each round settles one segment at
-// the least.
+// Rounds go on as before: they confirm a segment or decode it again. So no result rests on a guess, and each round settles at least
+// one segment.
 #pragma once
 
 #include "format/deflate/restore/deflate_restore_tuning.hpp"
@@ -19,7 +21,7 @@ inline constexpr unsigned kDeflatePhases = 8, kDeflatePhaseBits = 3;
 
 inline constexpr unsigned kDeflateStopped = 1u << 31;  // in a bit of a window: a decoder stopped there
 
-// The bit behind the token that begins at `bit`; where none does, or the block ends, that bit and kDeflateStopped.
+// The bit after the token that begins at `bit`. If no token begins there, or the block ends, `bit` with kDeflateStopped.
 template <class Window>
 __device__ inline unsigned behind_token(const Window& window, const DeflateTables& tables, unsigned bit) {
   using namespace deflate_entry;
@@ -42,7 +44,7 @@ __device__ inline std::uint32_t with_phase(std::uint32_t phases, unsigned start,
   return (phases & ~((kDeflatePhases - 1) << at)) | exit % kDeflatePhases << at;
 }
 
-// In which phase the lane's segment is entered, where that of lane `first` is entered at `bit`. For lanes from there on.
+// The phase in which the lane's segment is entered, if the segment of lane `first` is entered at `bit`. For lanes from `first` on.
 __device__ inline unsigned entered_phase(std::uint32_t phases, unsigned first, unsigned bit, unsigned lane) {
   unsigned phase = bit % kDeflatePhases, own = phase;
 #pragma unroll 1

@@ -12,7 +12,7 @@ namespace {
 struct WarpMemory {
   DeflateTables tables;
   DeflateWindow window;
-  DeflateStream stream;  // here, not in registers: there are none left
+  DeflateStream stream;  // in shared memory, since no registers are left
 };
 
 // A warp, as a team (deflate_blocks.cuh).
@@ -43,7 +43,7 @@ class WarpTeam {
     return list_tokens(sh_.window, segment, thread);
   }
 
-  // False where one reaches too far back, or does not fit.
+  // False if a token reaches too far back or does not fit.
   __device__ bool restore_listed(const DeflateStream& stream, unsigned count, std::uint64_t& written) {
     for (unsigned first = 0; first < count; first += 32) {
       DeflateTokenBytes token;
@@ -68,8 +68,8 @@ class WarpTeam {
 
 // Restores sound streams.
 //
-// Mapping: a warp a stream. Shared memory: 7 KB a warp. Synchronisation inside of warps alone. Work: linear in
-// bytes read and written, times 32 where codes do not put themselves right and guesses fail. CPU twin: deflate_restore_reference.
+// Mapping: a warp a stream. Shared memory: 7 KB a warp. Synchronisation inside of warps alone. Work: linear in bytes read and
+// written; 32 times as much where codes do not synchronise and guesses fail. CPU twin: deflate_restore_reference.
 __global__ void __launch_bounds__(32 * kDeflateStreamsPerBlock, kDeflateResidency)
     restore_deflate_streams(const DeviceRestore batch, const LeftDeflateStreams left,
                             const LongDeflateStreams apart) {
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(32 * kDeflateStreamsPerBlock, kDeflateResidenc
   if (lane == 0) close_deflate_stream(batch, left, index, done, at.written);
 }
 
-// Restores the streams that are left, and says what is wrong with them.
+// Restores the streams that are left, and finds what is wrong with them.
 //
 // Mapping: a thread a stream, a stream a thread block, in turns. Shared memory: 2 KB. No synchronisation. Work: linear in bits read
 // and bytes written. CPU twin: deflate_restore_reference.
@@ -127,7 +127,7 @@ constexpr KernelBudget kLeftBudget("deflate_restore.left_streams", "restore_left
 const KernelRegistration kLeftRegistration(kLeftBudget, restore_left_deflate_streams);
 
 constexpr std::uint64_t kMostStreams = (std::uint64_t{1} << 31) - 1;
-// Blocks of the second kernel: it is seldom that one has work.
+// Thread blocks of the second kernel, which seldom has work.
 constexpr std::uint64_t kMostLeftBlocks = 4096;
 
 struct Scratch {
@@ -138,7 +138,7 @@ struct Scratch {
   Scratch(Carver& carve, const DeviceRestore& batch)
       : d_counts(carve.take<std::uint32_t>(2)),
         left{d_counts, carve.take<std::uint32_t>(batch.count)},
-        apart{d_counts == nullptr ? nullptr : d_counts + 1,  // a carver that only counts gives nothing
+        apart{d_counts == nullptr ? nullptr : d_counts + 1,  // a carver that only counts returns nullptr
               carve.take<std::uint32_t>(kDeflateMostLongStreams)} {}
 };
 

@@ -9,17 +9,18 @@
 //             the bytes that they say places, sources and sums (1.8 KB)
 // Nothing is read outside a stream and its history or written outside its room.
 //
-// Where a token begins is known only when the one before is read. Yet a decoder that sets out at a wrong bit soon falls in with the
-// right one. So each invocation decodes a segment of the window from its first bit on, marks where it thinks that tokens begin, and says where it
-// left the segment. One whose start is not the exit of the invocation before it decodes again from there, until it meets its
-// own marks. That ends after as many rounds as there are segments at the latest, with the marks of a decoder that goes through
-// from the first bit; no result rests on a guess. (CUDA does the same: deflate_window.cuh.) What is no token stops an invocation; all
-// before that is restored, then it is looked at again: the end of the block, or damage.
+// Where a token begins is known only once the one before it has been read. But a decoder that starts at a wrong bit soon meets the
+// tokens of the right one. So each invocation decodes a segment of the window from its first bit on, marks where it believes that
+// tokens begin, and notes where it left the segment. If its start is not the exit of the invocation before it, it decodes again
+// from that exit until it meets its own marks. After at most as many rounds as there are segments, the marks are those of one
+// decoder that goes through from the first bit; no result rests on a guess. (CUDA does the same: deflate_window.cuh.) An invocation
+// stops where there is no token. Everything before that place is restored. Then the place is examined: it is the end of the block,
+// or damage.
 //
 // Marked tokens are listed and taken 64 at a time: sums say where their bytes go, and the first one that does not fit, or reaches too
 // far back, decides the status. Then each invocation makes words of the output, as lz4_restore.wgsl does: a byte comes from a token,
-// from the history, or from an earlier byte of the output; where that one is among those that are being made, its own source is
-// asked for. A match that overlaps itself repeats its first bytes, so no chain is longer than the 64 tokens.
+// from the history, or from an earlier byte of the output; if that byte is itself being made, its source is used instead. A match
+// that overlaps itself repeats its first bytes, so no chain is longer than the 64 tokens.
 //
 // A block's header is read by one invocation; its symbols are sorted by one for each length, its tables are filled by all. Codes that are longer
 // than a table's bits are found bit by bit.
@@ -44,8 +45,8 @@ struct Stream {
 struct State {
   status: u32,
   restored_bytes: u32,
-  bit: u32,       // of the stream, from the word on that its first byte stands in
-  head_bit: u32,  // where the header of the block begins that is being restored
+  bit: u32,       // of the stream, counted from the word that holds its first byte
+  head_bit: u32,  // where the header of the current block begins
   part: u32,      // of the block
   stored_bytes: u32,  // left
   last: u32,          // 1: the block is the last one
@@ -66,9 +67,9 @@ const kHeader = 0u;
 const kStored = 1u;
 const kTokens = 2u;
 
-// What a turn may cost, in steps of loops, about: a driver may stop what takes long (lavapipe counts 65,535 of them). A turn has
-// no more windows and blocks of stored bytes than that; a block's header has as many steps as codes, a window as many as
-// tokens in a segment, in each round, and more for what it lists and writes.
+// About how many steps of loops a turn may take: a driver may stop a shader that runs long (lavapipe stops loops after 65,535
+// steps). The limit covers windows and stored bytes. A block's header takes as many steps as it has codes. A window takes, in each
+// round, as many as a segment has tokens, and more for what it lists and writes.
 const kTurnSteps = 32768u;
 const kHeaderSteps = 1400u;
 const kRoundSteps = 64u;
@@ -89,7 +90,7 @@ const kRepeatLast = 16u;
 const kRepeatZeroLong = 18u;
 const kFixedLitlenCount = 288u;
 const kFixedDistanceCount = 32u;
-const kCodeRoom = kFixedLitlenCount;  // symbols of the first code; those of the second stand behind them
+const kCodeRoom = kFixedLitlenCount;  // symbols of the first code; those of the second follow
 const kLengthRoom = kFixedLitlenCount + kFixedDistanceCount;
 const kLitlenTableBits = 9u;
 const kDistanceTableBits = 8u;
@@ -122,7 +123,7 @@ const kSegmentWords = 7u;
 const kSegmentBits = 32u * kSegmentWords;
 const kWindowWords = kThreads * kSegmentWords;
 const kSpareWords = 3u;  // a token has 48 bits at most, and is read by words from any bit on
-const kListed = 1024u;   // more than a segment of codes of one bit has
+const kListed = 1024u;   // more tokens than a segment has when all codes have one bit
 const kStops = 0x80000000u;
 
 var<workgroup> sh_words: array<u32, kWindowWords + kSpareWords>;
@@ -131,14 +132,14 @@ var<workgroup> sh_tokens: array<u32, kListed>;
 
 // Tokens and bytes at hand.
 const kChunkBytes = 4u * kThreads;
-const kLiteral = 0x80000000u;  // marks what is a byte and no distance, or no place
+const kLiteral = 0x80000000u;  // marks a byte instead of a distance, or of a place
 
 var<workgroup> sh_begins: array<u32, kThreads>;  // where each token's bytes go; places count from the history's begin
 var<workgroup> sh_infos: array<u32, kThreads>;
 var<workgroup> sh_sources: array<u32, kChunkBytes>;
 var<workgroup> sh_sums: array<u32, 2u * kThreads>;
 
-// What all invocations are told.
+// What one invocation finds and all need.
 struct Told {
   value: u32,
   other: u32,
@@ -154,7 +155,7 @@ var<workgroup> sh_last: atomic<u32>;
 var<private> at_bit: u32;
 var<private> first_word: u32;
 var<private> end_bit: u32;
-var<private> bits_end: bool;  // more were taken than there are
+var<private> bits_end: bool;  // more bits were taken than there are
 
 fn open_stream(stream: Stream) {
   let begin = stream.begin + stream.history_bytes;
@@ -173,7 +174,7 @@ fn take(count: u32) -> u32 {
 
 // ---- Codes ----
 
-// The entry of the code that `bits` begin with, of no more than `most_bits`.
+// The entry of the code, of at most `most_bits`, with which `bits` begin.
 fn find_code(bits: u32, code: u32, most_bits: u32) -> u32 {
   var value = 0u;
   var first = 0u;
@@ -191,8 +192,8 @@ fn find_code(bits: u32, code: u32, most_bits: u32) -> u32 {
   return 0u;
 }
 
-// Sorts the symbols of both codes by their lengths in sh_lengths, of which the first has so many, and counts these. An invocation takes the symbols
-// of one length.
+// Sorts the symbols of both codes by their lengths in sh_lengths (`litlens` and `distances` are how many each code has), and counts
+// the lengths. An invocation takes the symbols of one length.
 fn sort_codes(litlens: u32, distances: u32, thread: u32) {
   let code = thread / kCodeThreads;
   let length = thread % kCodeThreads;
@@ -227,7 +228,7 @@ fn sort_codes(litlens: u32, distances: u32, thread: u32) {
   workgroupBarrier();
 }
 
-// So many of the codes of 15 bits are taken.
+// How many of the codes of 15 bits are taken.
 fn filled(code: u32) -> u32 {
   var sum = 0u;
   for (var i = 1u; i <= kMaxCodeBits; i++) {
@@ -236,7 +237,7 @@ fn filled(code: u32) -> u32 {
   return sum;
 }
 
-// Complete, or a single code of one bit, or none.
+// Whether the code is complete, or is a single code of one bit, or empty.
 fn is_sound(code: u32) -> bool {
   let taken = filled(code);
   return taken == 1u << kMaxCodeBits || taken == 0u || (sh_longest[code] == 1u && sh_counts[code * 16u + 1u] == 1u);
@@ -256,8 +257,8 @@ fn precode_symbol(index: u32) -> u32 {
   return select(8u + step, 8u - step, index % 2u == 1u);
 }
 
-// Reads the header at state.bit up to the lengths of codes; inside of tokens, that of their block again. Of dynamic codes those of the code lengths
-// go to sh_lengths, and to sh_block how many lengths will follow.
+// Reads the header at state.bit, up to the lengths of codes; if the state is among tokens, their block's header again. For dynamic
+// codes, the lengths of the code of the code lengths go to sh_lengths, and the number of lengths that follow goes to sh_block.
 fn read_header(before: State) -> State {
   var state = before;
   at_bit = select(state.bit, state.head_bit, state.part == kTokens);
@@ -295,12 +296,13 @@ fn read_header(before: State) -> State {
   return state;
 }
 
-// The lengths of both codes to sh_lengths; false: damage. The table of the code of the code lengths stands in that of distances.
+// Reads the lengths of both codes into sh_lengths. False: damage. The table of the code of the code lengths is in the place of that
+// of distances.
 fn read_lengths() -> bool {
   let litlens = sh_block.litlens;
   let count = litlens + sh_block.distances;
   var number = 0u;
-  var value = 0u;  // and so many times more
+  var value = 0u;  // how many times more
   var times = 0u;
   while (number < count) {
     if (times == 0u) {
@@ -329,7 +331,7 @@ fn read_lengths() -> bool {
         return false;
       }
     }
-    // Those of distances have a place of their own.
+    // Lengths of distances have their own place.
     sh_lengths[select(kCodeRoom + number - litlens, number, number < litlens)] = value;
     number++;
     times--;
@@ -373,7 +375,7 @@ fn begin_block(before: State, thread: u32) {
     }
     workgroupBarrier();
     if (thread == 0u) {
-      // It has to be complete. Where no symbol has a code, zlib reads lengths of 0 alone, and misses the end of the block.
+      // The code must be complete. If no symbol has a code, zlib reads only lengths of 0 and then misses the end of the block.
       if (filled(kLitlen) != 1u << kMaxCodeBits || !read_lengths()) {
         sh_state.status = kCorrupt;
       }
@@ -395,7 +397,7 @@ fn begin_block(before: State, thread: u32) {
     if (!is_sound(kLitlen) || !is_sound(kDistance)) {
       sh_state.status = kCorrupt;
     }
-    // A turn that begins inside the block goes on there.
+    // A turn that begins inside the block continues there.
     if (before.part == kTokens) {
       sh_state.bit = before.bit;
     }
@@ -407,8 +409,8 @@ fn begin_block(before: State, thread: u32) {
 
 struct Token {
   next: u32,   // the bit behind it
-  bytes: u32,  // 0: there is none
-  info: u32,   // kLiteral and the byte, or the distance; where there is none, kEndOfBlock, or 0
+  bytes: u32,  // 0: no token
+  info: u32,   // kLiteral and the byte, or the distance; without a token, kEndOfBlock or 0
 }
 
 fn window_bits(bit: u32) -> u32 {
@@ -449,8 +451,8 @@ fn read_token(bit: u32) -> Token {
   return Token(code_end + extra + distance_bits + distance_extra, length, distance);
 }
 
-// Decodes the invocation's segment from `start`, a bit of the window in it, and returns its exit. `end`: of the stream, from the window's first
-// bit on. With marks from before, `known` is what was returned then.
+// Decodes the invocation's segment from `start`, a bit of the window in it, and returns its exit. `end`: the end of the stream,
+// counted from the window's first bit. If there are marks from an earlier call, `known` is what that call returned.
 fn mark_segment(thread: u32, start: u32, end: u32, has_marks: bool, known: u32) -> u32 {
   let first = thread * kSegmentWords;
   let beyond = (first + kSegmentWords) * 32u;
@@ -509,10 +511,10 @@ fn sum_up_to(value: u32, thread: u32) -> u32 {
   return sum;
 }
 
-// What of a window is listed.
+// The part of a window that is listed.
 struct Listed {
   count: u32,
-  exit: u32,  // the bit behind the last of the tokens, with kStops where there is none
+  exit: u32,  // the bit after the last token; with kStops if no token is there
   rounds: u32,
 }
 
@@ -545,7 +547,7 @@ fn list_tokens(first_bit: u32, end: u32, thread: u32) -> Listed {
     }
     rounds++;
   }
-  // Up to the first that stopped; sh_first is kNone.
+  // Segments up to the first one that stopped. sh_first is kNone before.
   if ((exit & kStops) != 0u) {
     atomicMin(&sh_first, thread);
   }
@@ -578,7 +580,7 @@ fn list_tokens(first_bit: u32, end: u32, thread: u32) -> Listed {
 
 // ---- Their bytes ----
 
-// Writes [written, end) of the output, which the tokens in sh_begins and sh_infos say.
+// Writes [written, end) of the output, as the tokens in sh_begins and sh_infos describe it.
 fn write_bytes(stream: Stream, written: u32, end: u32, thread: u32) {
   for (var chunk = written / 4u * 4u; chunk < end; chunk += kChunkBytes) {
     let first = chunk + 4u * thread;
@@ -636,7 +638,7 @@ fn write_bytes(stream: Stream, written: u32, end: u32, thread: u32) {
   }
 }
 
-// Restores the tokens that are listed. The state's bit is that behind them.
+// Restores the listed tokens. The state's bit is the one after them.
 fn restore_listed(stream: Stream, count: u32, before: State, thread: u32) {
   var written = before.restored_bytes;
   for (var first = 0u; first < count; first += kThreads) {

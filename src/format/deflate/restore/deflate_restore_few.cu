@@ -1,5 +1,6 @@
 // Restoration of DEFLATE streams where a batch has too few of them to fill the device with a warp each: a thread block of several warps
-// restores a stream. The steps are those of deflate_restore.cu; deflate_group.cuh and deflate_group_emission.cuh tell how warps come together.
+// restores a stream. The steps are those of deflate_restore.cu; deflate_group.cuh and deflate_group_emission.cuh explain how the
+// warps work together.
 #include "format/deflate/restore/deflate_blocks.cuh"
 #include "format/deflate/restore/deflate_group_emission.cuh"
 #include "gpu/cuda/kernel_registry.hpp"
@@ -24,7 +25,7 @@ class GroupTeam {
   __device__ const DeflateTables& tables() const { return sh_.tables; }
   __device__ const DeflateGroupWindow<kWarps>& window() const { return sh_.window; }
 
-  // By the first warp: for more there is too little to do.
+  // By the first warp alone: there is too little work for more.
   __device__ bool make_tables(const DeflateStream& stream, DeflateBlockType type, std::uint64_t& bit) {
     if (thread < 32) {
       const bool made = make_block_tables(stream, type, bit, sh_.window.table_work, sh_.tables, thread);
@@ -70,7 +71,7 @@ __device__ void restore_by_group(const DeviceRestore& batch, const LeftDeflateSt
 // Restores sound streams.
 //
 // Mapping: a thread block a stream. Shared memory: 38 KB with eight warps, 212 KB with 32. Synchronisation: barriers of the thread block. Work:
-// linear in bytes read and written, times 32 and the number of warps where codes do not put themselves right and guesses fail. CPU twin:
+// linear in bytes read and written; times 32 and the number of warps where codes do not synchronise and guesses fail. CPU twin:
 // deflate_restore_reference.
 template <unsigned kWarps>
 __global__ void __launch_bounds__(DeflateGroup<kWarps>::kThreads, kDeflateResidentWarps / kWarps)
@@ -83,7 +84,7 @@ __global__ void __launch_bounds__(DeflateGroup<kWarps>::kThreads, kDeflateReside
   if (__syncthreads_or(is_apart ? 1 : 0) == 0) restore_by_group(batch, left, index, sh);
 }
 
-// Restores those that were set apart, as far as they are sound. As the kernel above.
+// Restores the streams that were set apart, as far as they are sound, like the kernel above.
 __global__ void __launch_bounds__(DeflateGroup<kDeflateFewestWarps>::kThreads,
                                   kDeflateResidentWarps / kDeflateFewestWarps)
     restore_long_deflate_streams(const DeviceRestore batch, const LeftDeflateStreams left,

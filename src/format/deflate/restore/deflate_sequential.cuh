@@ -1,6 +1,6 @@
 // Restoring a DEFLATE stream token by token, by one thread: the plain way, which alone decides what is damage and what does not fit.
-// It follows the reference (deflate_restore_reference.cpp) item by item, since on the order of its checks depends which status a stream
-// gets that has several faults.
+// It follows the reference (deflate_restore_reference.cpp) item by item, since the order of the checks decides which status a
+// stream with several faults gets.
 #pragma once
 
 #include "format/deflate/block/deflate_codes.hpp"
@@ -27,7 +27,7 @@ struct SequentialCode {
         if (sh_lengths[symbol] == bits) symbols[place++] = static_cast<std::uint16_t>(symbol);
   }
 
-  // Complete, or a single code of one bit, or none.
+  // Whether the code is complete, or is a single code of one bit, or empty.
   __device__ bool is_sound() const {
     unsigned codes = 0, filled = 0;
     for (unsigned bits = 1; bits <= kDeflateMaxCodeBits; ++bits) {
@@ -60,7 +60,7 @@ class SequentialDecoder {
  private:
   static constexpr std::uint32_t kNoSymbol = ~0u;
 
-  // `count` is at most 32. Beyond the stream bits are 0, and ends_ is set.
+  // `count` is at most 32. Bits beyond the stream are 0; taking one sets ends_.
   __device__ std::uint32_t take(unsigned count) {
     const std::uint32_t value = count == 0 ? 0 : stream_.bits(bit_) & (~0u >> (32 - count));
     bit_ += count;
@@ -97,7 +97,7 @@ class SequentialDecoder {
     }
     if (verdict != DeflateVerdict::kDone || !last)
       return verdict == DeflateVerdict::kDone ? DeflateVerdict::kGoesOn : verdict;
-    // A block of a frame is a whole stream and nothing behind it.
+    // A block of a frame is a whole stream, with nothing after it.
     return (bit_ + 7) / 8 == stream_.end_bit / 8 ? DeflateVerdict::kDone : DeflateVerdict::kCorrupt;
   }
 
@@ -168,7 +168,7 @@ class SequentialDecoder {
           i < precode_count ? static_cast<std::uint8_t>(take(3)) : std::uint8_t{0};
     SequentialCode& precode = sh_.litlen;
     precode.set(sh_.lengths, kDeflatePrecodeCount);
-    // It has to be complete. Where no symbol has a code, zlib reads lengths of 0 alone, and misses the end of the block.
+    // The code must be complete. If no symbol has a code, zlib reads only lengths of 0 and then misses the end of the block.
     unsigned filled = 0;
     for (unsigned bits = 1; bits <= kDeflateMaxPrecodeBits; ++bits)
       filled += std::uint32_t{precode.counts[bits]} << (kDeflateMaxPrecodeBits - bits);

@@ -1,4 +1,4 @@
-// A DEFLATE stream of a batch on the device: where it stands, and its bits.
+// A DEFLATE stream of a batch on the device: its place and its bits.
 //
 // Nothing outside the stream is read: an aligned word that straddles an end of it is put together from its single bytes, and
 // what is outside reads as 0.
@@ -13,9 +13,9 @@ namespace hemstitch::cuda {
 struct DeflateStream {
   const std::uint32_t* d_words;      // aligned; the stream's first byte lies in the first of them
   std::uint64_t begin_bit, end_bit;  // from there on
-  std::uint8_t* d_output;            // nullptr: sizes and statuses alone
+  std::uint8_t* d_output;            // nullptr: only sizes and statuses are wanted
   std::uint64_t capacity;
-  std::uint32_t history_bytes;  // at most kDeflateWindowBytes of them are of use
+  std::uint32_t history_bytes;  // at most kDeflateWindowBytes of them are used
 
   // 32 bits, the first of them bit 32 * index.
   __device__ std::uint32_t word(std::uint64_t index) const {
@@ -27,7 +27,7 @@ struct DeflateStream {
         word |= std::uint32_t{d_bytes[i]} << (8 * i);
     return word;
   }
-  // The 32 bits from any one on.
+  // The 32 bits from bit `bit` on.
   __device__ std::uint32_t bits(std::uint64_t bit) const {
     return __funnelshift_r(word(bit / 32), word(bit / 32 + 1), static_cast<unsigned>(bit % 32));
   }
@@ -36,8 +36,8 @@ struct DeflateStream {
   }
 };
 
-// Stream `index` of the batch; false, and its status written, where it breaks the batch's bounds. `writes`: this thread speaks
-// for those that call together.
+// Opens stream `index` of the batch. If the stream breaks the batch's bounds, writes its status and returns false. `writes`: this
+// thread writes for all that call together.
 __device__ inline bool open_deflate_stream(const DeviceRestore& batch, std::uint64_t index,
                                            DeflateStream& stream, bool writes) {
   if (writes) trace_mark(kTraceRestoreStream, static_cast<std::uint32_t>(index));
@@ -60,7 +60,7 @@ __device__ inline bool open_deflate_stream(const DeviceRestore& batch, std::uint
   return true;
 }
 
-// Whether the stream is set apart, as one thread finds: the others are to be told.
+// Whether the stream is set apart. One thread calls this and must tell the others.
 __device__ inline bool set_apart(const DeviceRestore& batch, const LongDeflateStreams& streams,
                                  std::uint64_t index) {
   if (streams.d_indices == nullptr || batch.d_block_bytes[index] < kDeflateLongStreamBytes) return false;
@@ -70,7 +70,7 @@ __device__ inline bool set_apart(const DeviceRestore& batch, const LongDeflateSt
   return true;
 }
 
-// What one thread says of a stream that is restored, or was given up.
+// Called by one thread: writes the results of a stream that was restored or given up.
 __device__ inline void close_deflate_stream(const DeviceRestore& batch, const LeftDeflateStreams& left,
                                             std::uint64_t index, bool done, std::uint64_t written) {
   if (done) {

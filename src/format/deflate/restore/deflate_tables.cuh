@@ -1,14 +1,14 @@
 // The codes of a DEFLATE block as tables, made by a warp: what the next bits mean, in one look, or in two for long codes.
 //
-// An entry has 16 bits. Lowest, in 5 bits, stands how many bits the token's part takes, its extra bits included; 0 where what
-// stands here is no code. Behind it the symbol: of the literal/length code a byte, or the number of the length's symbol from 0 on, and
-// above it which of the two, or the end of the block. An entry with the highest bit leads to a second table, for the bits that
-// follow: how many these are, and where that table begins.
+// An entry has 16 bits. The lowest 5 hold how many bits this part of the token takes, with its extra bits; 0 if no code begins like
+// this. Above them is the symbol: in the literal/length code, a byte or the number of the length's symbol, counted from 0; and
+// above it, which of the two it is, or the end of the block. An entry with the highest bit leads to a second table, for the bits
+// that follow: how many these are, and where that table begins.
 //
-// Only sound codes become tables: complete ones, and for distances also a single code of one bit, or none. What is not so is left to the
-// sequential way (deflate_sequential.cuh), which alone decides what is damage.
+// Only sound codes become tables: complete ones, and for distances also a single code of one bit, or an empty code. All others are
+// left to the sequential way (deflate_sequential.cuh), which alone decides what is damage.
 //
-// CPU twin of what they mean: DeflateCode in deflate_header.hpp.
+// CPU twin: DeflateCode in deflate_header.hpp, which gives codes the same meaning.
 #pragma once
 
 #include "format/deflate/block/deflate_codes.hpp"
@@ -27,7 +27,7 @@ inline constexpr unsigned kBitsMask = 31, kSymbolAt = 5, kKindAt = 13;
 inline constexpr unsigned kKindMask = 3u << kKindAt;
 inline constexpr unsigned kLiteral = 0u << kKindAt, kLength = 1u << kKindAt, kEnd = 2u << kKindAt;
 inline constexpr unsigned kLeadsOn = 1u << 15;
-// Of an entry that leads on.
+// Fields of an entry that leads to a second table.
 inline constexpr unsigned kMoreBitsMask = 15, kTableAt = 4, kTableMask = 0x7FF;
 }  // namespace deflate_entry
 
@@ -38,7 +38,7 @@ struct DeflateTableWork {
   std::uint8_t lengths[kDeflateFixedLitlenCount + kDeflateFixedDistanceCount];
   std::uint16_t sorted[kDeflateFixedLitlenCount];  // symbols, by their codes
   std::uint32_t counts[kDeflateMaxCodeBits + 1];   // of the codes of each length
-  // Of each length: the first code; where the first symbol stands; and what is behind the last code, filled up to the longest.
+  // For each length: the first code, the place of its first symbol, and the end of its codes; codes are extended to the longest length.
   std::uint32_t first[kDeflateMaxCodeBits + 1], place[kDeflateMaxCodeBits + 1],
       limit[kDeflateMaxCodeBits + 1];
   DeflateEntry precode[kPrecodeTableEntries];
@@ -49,7 +49,7 @@ struct DeflateTables {
   DeflateEntry distance[kDistanceTableEntries];
 };
 
-// `v`: the bits from the code on, 20 at least.
+// `v`: the bits from the code on, at least 20.
 template <unsigned kTableBits>
 __device__ inline std::uint32_t deflate_entry_of(const DeflateEntry* sh_table, std::uint32_t v) {
   using namespace deflate_entry;
@@ -91,7 +91,7 @@ struct DistanceKind {
   }
 };
 
-// The entry of the code of at least `least_bits` bits that begins `code`, which is filled up to the longest.
+// The entry of the code of at least `least_bits` bits with which `code` begins; `code` is extended to the longest length.
 template <class Kind>
 __device__ inline std::uint32_t entry_of_code(const DeflateTableWork& work, std::uint32_t code,
                                               unsigned least_bits) {
@@ -101,7 +101,7 @@ __device__ inline std::uint32_t entry_of_code(const DeflateTableWork& work, std:
   return Kind::entry(work.sorted[index], bits);
 }
 
-// The table of the code whose lengths are sh_lengths; false where it is none of the sound ones. All lanes call.
+// Makes the table of the code whose lengths are sh_lengths. False if the code is not sound. All lanes call.
 template <class Kind>
 __device__ bool make_deflate_table(DeflateTableWork& work, const std::uint8_t* sh_lengths,
                                    unsigned symbol_count, DeflateEntry* sh_table, unsigned lane) {
@@ -128,7 +128,7 @@ __device__ bool make_deflate_table(DeflateTableWork& work, const std::uint8_t* s
   const bool complete = code == 1u << kMostBits;
   if (!complete && !(Kind::kMayBeSingle && (place == 0 || (place == 1 && single_count == 1)))) return false;
 
-  // Symbols behind one another by length and number; counts become how many of each length are placed.
+  // Orders the symbols by length and number. The counts become how many of each length have been placed.
   if (lane <= kDeflateMaxCodeBits) work.counts[lane] = 0;
   __syncwarp();
   for (unsigned begin = 0; begin < symbol_count; begin += 32) {
@@ -145,8 +145,8 @@ __device__ bool make_deflate_table(DeflateTableWork& work, const std::uint8_t* s
     __syncwarp();
   }
 
-  // Codes that fit into the first table. Codes stand from their highest bit on, so their bits are turned round.
-  const std::uint32_t short_limit = work.limit[kTableBits];  // codes from here on are longer, or none
+  // Codes that fit into the first table. Codes are packed from their highest bit on, so their bits are reversed.
+  const std::uint32_t short_limit = work.limit[kTableBits];  // codes from here on are longer, or not codes
   for (unsigned i = lane; i < 1u << kTableBits; i += 32) {
     const std::uint32_t turned = (__brev(i) >> (32 - kTableBits)) << (kMostBits - kTableBits);
     sh_table[i] = static_cast<DeflateEntry>(turned < short_limit ? entry_of_code<Kind>(work, turned, 1) : 0);
@@ -154,8 +154,8 @@ __device__ bool make_deflate_table(DeflateTableWork& work, const std::uint8_t* s
   __syncwarp();
   if (!complete || kTableBits == kMostBits) return true;
 
-  // For each beginning of longer codes a second table, as large as the longest of them asks for: the last one, whose beginning is the
-  // highest.
+  // Each beginning of longer codes gets a second table, as large as the longest of them needs. That is the last one, which is the
+  // highest of that beginning.
   unsigned end = 1u << kTableBits;
   for (unsigned begin = short_limit >> (kMostBits - kTableBits); begin < 1u << kTableBits; begin += 32) {
     const unsigned prefix = begin + lane;
@@ -186,7 +186,7 @@ __device__ bool make_deflate_table(DeflateTableWork& work, const std::uint8_t* s
   return true;
 }
 
-// Of how many symbols a block's codes are; 0 where they are none of the sound ones.
+// The number of symbols of each of a block's codes; 0 if the codes are not sound.
 struct DeflateCodeCounts {
   unsigned litlen, distance;
 };
@@ -201,8 +201,8 @@ __device__ inline DeflateCodeCounts set_fixed_lengths(DeflateTableWork& work, un
   return {kDeflateFixedLitlenCount, kDeflateFixedDistanceCount};
 }
 
-// Reads the code lengths of a dynamic block, by one lane: `count` of them, from `bit` on. Moves `bit` behind them; false where they
-// are none.
+// Reads the code lengths of a dynamic block, by one lane: `count` of them, from `bit` on. Moves `bit` behind them. False if they
+// are not valid.
 __device__ inline bool read_code_lengths(const DeflateStream& stream, std::uint64_t& bit, unsigned count,
                                          DeflateTableWork& work) {
   std::uint64_t word = bit / 32;
@@ -236,8 +236,8 @@ __device__ inline bool read_code_lengths(const DeflateStream& stream, std::uint6
   return true;
 }
 
-// Reads the code lengths of a dynamic block, whose header stands at `bit`, which moves behind it. None where the header ends behind the
-// stream or is not sound.
+// Reads the code lengths of a dynamic block, whose header stands at `bit`, which moves behind it. Returns 0 codes if the header
+// ends behind the stream or is not sound.
 __device__ inline DeflateCodeCounts read_dynamic_lengths(const DeflateStream& stream, std::uint64_t& bit,
                                                          DeflateTableWork& work, unsigned lane) {
   constexpr DeflateCodeCounts kNone{0, 0};
@@ -261,8 +261,8 @@ __device__ inline DeflateCodeCounts read_dynamic_lengths(const DeflateStream& st
   return counts;
 }
 
-// The tables of a block with codes, behind the three bits that say which type it is of. `bit` moves behind its header. False where that
-// is not sound. All lanes call.
+// Makes the tables of a block with codes; `bit` is after the three bits with its type, and moves behind its header. False if the
+// header is not sound. All lanes call.
 __device__ inline bool make_block_tables(const DeflateStream& stream, DeflateBlockType type,
                                          std::uint64_t& bit, DeflateTableWork& work, DeflateTables& tables,
                                          unsigned lane) {

@@ -1,16 +1,17 @@
 // Where the tokens of a window begin, found by all lanes of a warp at once.
 //
 // A window is cut into segments, a lane each: 32 of them, or several times as many where several warps work on one stream
-// (deflate_group.cuh). Nobody knows where the first token of a segment begins, but for that of the first one; and
-// yet each lane decodes its own from a guess, the segment's first bit, marks where tokens began, and says where the one that crossed into
-// the next segment ended. Codes put themselves right: a decoder that sets out at a wrong bit soon falls in with the right one. So
-// most lanes' exits are right though their first tokens were not. Then each lane whose guess was not the exit of the lane before it
-// decodes again from there, until it meets one of its own marks: from there on all is as it was. When no lane has to, the marks are those
-// of one decoder that goes from the first bit to the last. After n rounds the first n segments are right at the latest, so there are
-// 32 rounds at most. Codes that do not put themselves right get better guesses after some rounds (deflate_phases.cuh).
+// (deflate_group.cuh). Only in the first segment is it known where the first token begins. Each lane nevertheless decodes its
+// segment, from a guess: the segment's first bit. It marks where tokens began, and notes where the token that crosses into the next
+// segment ends. Codes synchronise: a decoder that starts at a wrong bit soon meets the tokens of the right one. So most lanes'
+// exits are right although their first tokens were not. Then each lane whose guess was not the exit of the lane before it decodes
+// again from that exit, until it meets one of its own marks: from there on nothing changes. When no lane has to do so, the marks
+// are those of one decoder that goes from the first bit to the last. After n rounds at least the first n segments are right, so
+// there are at most 32 rounds. Codes that do not synchronise by themselves get better guesses after some rounds
+// (deflate_phases.cuh).
 //
-// A lane that meets the end of the block, or what is no code, stops; whether that is so matters only where all lanes before it
-// are right and none of them stopped.
+// A lane stops where the block ends, or where no code begins. That counts only if all lanes before it are right and none of them
+// stopped.
 //
 // CPU twin: deflate_restore_reference(), which goes from token to token. Source: the self-synchronisation of Huffman codes; Klein and
 // Wiseman, "Parallel Huffman decoding with applications to JPEG files", 2003.
@@ -21,7 +22,7 @@
 namespace hemstitch::cuda {
 
 inline constexpr unsigned kDeflateWindowWords = 32 * kDeflateSegmentWords;
-// A token has 48 bits at most, and is read by words of 32 from any bit on.
+// A token has at most 48 bits, and is read in words of 32 from any bit on.
 inline constexpr unsigned kDeflateSpareWords = 3;
 
 struct DeflateWindow {
@@ -30,7 +31,7 @@ struct DeflateWindow {
   std::uint32_t words[kWords + kDeflateSpareWords];
   union {
     struct {
-      std::uint32_t marks[kWords];                 // a bit for each that a token begins at
+      std::uint32_t marks[kWords];                 // a bit for each bit at which a token begins
       std::uint16_t tokens[kDeflateListedTokens];  // the bits, in order
     };
     DeflateTableWork table_work;
@@ -41,7 +42,7 @@ struct DeflateWindow {
   }
 };
 
-// Each settles a segment at the least.
+// Each round settles at least one segment.
 inline constexpr unsigned kDeflateMostRounds = 32;
 
 // What a lane knows of its segment.
@@ -52,8 +53,8 @@ struct DeflateSegment {
   std::uint32_t phases;  // which phase leads to which (deflate_phases.cuh)
 };
 
-// Decodes a segment from `start`, a bit of the window in it. Returns its exit; `known` is what it returned before, when
-// there are marks already.
+// Decodes a segment from `start`, a bit of the window in it. Returns its exit. If there are marks already, `known` is what the
+// earlier call returned.
 template <bool kHasMarks, class Window>
 __device__ inline unsigned mark_segment(Window& window, const DeflateTables& tables, unsigned index,
                                         unsigned start, unsigned known) {
@@ -82,8 +83,8 @@ __device__ inline unsigned mark_segment(Window& window, const DeflateTables& tab
   return bit;
 }
 
-// Segment `index`, decoded from its first bit; that of the window's first one is `first_bit`, below 32. Nothing is decoded from `end` on, where the
-// stream ends.
+// Decodes segment `index` from its first bit, which for the window's first segment is `first_bit`, below 32. Nothing is decoded
+// from `end` on, where the stream ends.
 template <class Window>
 __device__ inline DeflateSegment open_segment(Window& window, const DeflateTables& tables, unsigned index,
                                               unsigned first_bit, std::uint64_t end) {
@@ -115,9 +116,9 @@ __device__ inline void decode_again(Window& window, const DeflateTables& tables,
   }
 }
 
-// Makes the marks and exits of the lanes' segments, which stand side by side, those of a decoder that begins at `first_bit` in the first
-// one. What lanes behind the first one that stopped have means nothing. The first `plain_rounds` rounds do without phases; false where there
-// would have to be more than `most_rounds`, for which kDeflateMostRounds is enough.
+// Corrects the marks and exits of the lanes' segments, which are side by side, until they are those of one decoder that begins at
+// `first_bit` in the first segment. The results of lanes after the first one that stopped mean nothing. The first `plain_rounds`
+// rounds do not use phases. False if `most_rounds` were not enough; kDeflateMostRounds always are.
 template <class Window>
 __device__ inline bool settle_segments(Window& window, const DeflateTables& tables, unsigned first_bit,
                                        DeflateSegment& segment, unsigned plain_rounds, unsigned most_rounds,
@@ -145,13 +146,13 @@ __device__ inline bool settle_segments(Window& window, const DeflateTables& tabl
   }
 }
 
-// What of a window is listed.
+// The part of a window that is listed.
 struct DeflateListed {
   unsigned count;  // of tokens
   unsigned exit;   // the bit behind the last of them, or where the last lane stopped
 };
 
-// Of a segment: how many tokens begin in it; and the list of the bits at which they do.
+// How many tokens begin in a segment, and the list of the bits at which they begin.
 template <class Window>
 __device__ inline unsigned count_marks(const Window& window, unsigned index) {
   unsigned count = 0;
@@ -169,14 +170,13 @@ __device__ inline void list_marks(const Window& window, unsigned index, Token* s
   }
 }
 
-// Of the lanes: the first one that stopped; the last one if none did.
+// The first lane that stopped; the last lane if none did.
 __device__ inline unsigned last_lane(const DeflateSegment& segment) {
   const unsigned stopped = __ballot_sync(kAllLanes, (segment.exit & kDeflateStopped) != 0);
   return stopped != 0 ? static_cast<unsigned>(__ffs(static_cast<int>(stopped))) - 1 : 31;
 }
 
-// Lists where the tokens begin: those of the first segments, up to the one that stopped, as many of them as the list has room
-// for.
+// Lists where the tokens of the first segments begin, up to the segment that stopped, as many as the list has room for.
 __device__ inline DeflateListed list_tokens(DeflateWindow& window, const DeflateSegment& segment,
                                             unsigned lane) {
   const unsigned last = last_lane(segment);
@@ -190,10 +190,10 @@ __device__ inline DeflateListed list_tokens(DeflateWindow& window, const Deflate
 }
 static_assert(kDeflateSegmentBits <= kDeflateListedTokens, "a segment of codes of one bit is listed whole");
 
-// What stands at the end of what is listed.
+// What follows the last listed token.
 struct DeflateWindowEnd {
   unsigned bit;   // of the window: behind the last token, and behind the end of the block
-  bool is_sound;  // it is no code that is none
+  bool is_sound;  // true unless the window ends in bits that are no code
   bool ends_block;
 };
 template <class Window>

@@ -1,8 +1,9 @@
-// Which entries are the stream: those that the piece's beginning leads to.
+// Finds the entries that make up the stream: those to which the piece's beginning leads.
 //
-// Each entry says where it ended and which one goes on from there. So from each one there is a way, and the stream is the way of the first.
-// The beginning may be any entry before a block. All ways are followed at once: in each step, who is reached reaches the one that its jump leads to, and jumps become
-// twice as long. Then one scan gives each reached entry its number and its place in the content.
+// Each entry knows where it ended and which entry continues from there. So a way leads on from each entry, and the stream is the
+// way of the first one. The beginning may be any entry that starts at a block. All ways are followed at once: in each step, every
+// reached entry marks the one to which its jump leads, and jumps double in length. Then one scan gives each reached entry its
+// number and its place in the content.
 #include <cub/device/device_scan.cuh>
 
 #include "format/deflate/stream/deflate_stream_stages.cuh"
@@ -18,12 +19,12 @@ constexpr unsigned kThreads = 256;
 __device__ bool goes_on(const DeflateEntryResult& result) {
   return result.end <= DeflateEntryEnd::kStream && result.next != kDeflateNone;
 }
-// Does the entry that goes on in the middle of a block do so from the right token?
+// Does an entry that continues in the middle of a block begin with the right token?
 __device__ bool is_confirmed(const DeflatePieceWork& work, const DeflateEntryResult& result) {
   return result.end != DeflateEntryEnd::kInBlock || work.d_claims[result.next] == result.end_bit;
 }
 
-// Does the entry restore from the block on with which the piece begins?
+// Does the entry start at the block with which the piece begins?
 __device__ bool begins_piece(const DeflatePieceWork& work, std::uint32_t index) {
   const DeflateStreamEntry& entry = work.d_entries[index];
   return entry.bit == work.begin_bit &&
@@ -38,7 +39,7 @@ __global__ void __launch_bounds__(kThreads) begin_jumps(const DeflatePieceWork w
   bool begins = false;
   if (i < work.entry_count) {
     if (goes_on(work.d_results[i])) next = work.d_results[i].next;
-    // Headers of members may be found twice: the first entry alone.
+    // A member's header may be found twice: only the first entry counts.
     begins = begins_piece(work, i) && (i == 0 || !begins_piece(work, i - 1));
   }
   if (begins) work.d_status->begins = 1;
@@ -55,9 +56,9 @@ __global__ void __launch_bounds__(kThreads)
   d_further[i] = d_jumps[next];
 }
 
-// Each entry that is reached speaks for the one that it goes on to, and for no other: so there are no more repairs than entries, which is
-// what the list has room for, and one way lists none twice. Nobody speaks for the first one, whose symbols are never counted alone: it begins with a
-// block.
+// Each reached entry may list a repair of the entry that continues it, and of no other. So there are at most as many repairs as
+// entries, which is the room of the list, and none is listed twice. Nobody lists the first entry, which needs no repair: it begins
+// with a block, so its symbols are always written.
 __global__ void __launch_bounds__(kThreads) list_repairs(const DeflatePieceWork work) {
   const std::uint32_t i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= work.entry_count || work.d_reached[i] == 0) return;
@@ -122,8 +123,8 @@ __global__ void __launch_bounds__(kThreads)
   if (is_bad) atomicMin(&work.d_status->first_bad, before.chunks);
 }
 
-// The last confirmed end: of the chunks up to the first one that is bad, which may have one inside unless its symbols were counted alone,
-// but of none from `first_bad` on.
+// Finds the last confirmed end. It is in a chunk up to the first bad one; the bad one may have a confirmed end inside, unless its
+// symbols were only counted. Chunks from `first_bad` on do not count.
 __global__ void __launch_bounds__(kThreads) find_end(const DeflatePieceWork work, std::uint32_t first_bad) {
   const std::uint32_t i = blockIdx.x * kThreads + threadIdx.x;
   if (i >= work.entry_count || work.d_reached[i] == 0) return;
@@ -148,7 +149,7 @@ __device__ DeflatePieceEnd why_of(DeflateEntryEnd end) {
   }
 }
 
-// Cuts the last chunk off at its confirmed end. A thread.
+// Cuts the last chunk off at its confirmed end. One thread.
 __global__ void __launch_bounds__(32) cut_chain(const DeflatePieceWork work, std::uint32_t first_bad) {
   if (threadIdx.x != 0) return;
   DeflateStreamStatus& status = *work.d_status;
@@ -171,7 +172,7 @@ __global__ void __launch_bounds__(32) cut_chain(const DeflatePieceWork work, std
   }
   DeflateChunk& chunk = work.d_chunks[status.end_chunk - 1];
   const DeflateEntryResult& result = work.d_results[chunk.entry];
-  // Nothing that is bad cuts at its whole end, but for a stream's that stops there.
+  // A bad chunk is not cut at its whole end, unless the stream stops there.
   const bool whole = status.end_chunk - 1 != status.first_bad;
   status.ended = whole && result.end == DeflateEntryEnd::kStream ? 1 : 0;
   chunk.symbols = result.sound_symbols;

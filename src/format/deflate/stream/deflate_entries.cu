@@ -1,17 +1,19 @@
-// From entries to symbols: a warp restores from each entry on, until it comes to where another entry begins.
+// From entries to symbols: for each entry, a warp restores from there on until it reaches the beginning of another entry.
 //
-// What is restored is symbols of 16 bits: bytes, and markers for what stands before the entry. They lie in pages of 32,768, as many as a
-// window, so a source is in the page that is written to or in the one before it. Before the first page of an entry stands page 0, which
-// holds the markers: so nothing asks whether a source is before the entry.
+// The results are symbols of 16 bits: bytes, and markers for bytes before the entry. Symbols are in pages of 32,768, the size of a
+// window, so a source is in the page that is being written or in the one before it. Page 0, which holds the markers, counts as the
+// page before an entry's first one. So no check whether a source is before the entry is needed.
 //
-// Between blocks the next one's header is looked up among the starts. If it is one of them, the entry ends: it is linked to that start's.
-// Blocks that are not found, small stored ones for instance, are restored along. In the middle of a block the entry ends at the
-// first token at or behind the place where the next entry enters the block. Did that one begin with the same token? Each that enters a
-// block says so, its claim, as soon as it knows; if another is known, this entry goes on up to the next place.
+// Between blocks the next one's header is looked up among the starts. If it is one of them, the entry ends there, linked to that
+// start's entry. Blocks that are not among the starts, such as small stored ones, are restored by the same entry. In the middle of
+// a block the entry ends at the first token at or behind the place where the next entry enters the block. The next entry must have
+// begun with the same token. Each entry that enters a block publishes its first token, its claim, as soon as it knows it. If the
+// claim differs, this entry goes on up to the next place.
 //
-// Who enters a block in the middle takes the tables of its header, decodes a window before its place, from any bit, and claims the first
-// token at the place or behind it: codes put themselves right. Of codes that do not there is an entry for each of nine bits. Eight of these lead
-// nowhere, so at first they count symbols and write none; the ones that the stream goes through are restored again.
+// An entry in the middle of a block makes the tables of the block's header, decodes a window before its place, from any bit, and
+// claims the first token at or after the place: codes synchronise. For codes that do not, there is an entry for each of nine bits.
+// Eight of these lead nowhere, so at first all of them only count symbols and write none. Those that the stream goes through are
+// restored again.
 #include "format/deflate/restore/deflate_emission.cuh"
 #include "format/deflate/stream/deflate_member.cuh"
 #include "format/deflate/stream/deflate_stream_stages.cuh"
@@ -24,7 +26,7 @@ namespace {
 
 constexpr unsigned kWindowBits = 32 * kDeflateWindowWords;
 constexpr unsigned kMostTokenBits = 48;
-constexpr std::uint32_t kStoredPart = 8192;  // symbols that are copied between looks at the room
+constexpr std::uint32_t kStoredPart = 8192;  // symbols that are copied between checks of the room
 static_assert(8 * kDeflateLeastSpacing * 2 / 3 > kWindowBits + kMostTokenBits,
               "a window crosses one place at most");
 static_assert(32 * kDeflateMaxMatchBytes <= kDeflatePageSymbols, "32 tokens fill one page more at most");
@@ -34,10 +36,10 @@ struct EntryMemory {
   DeflateWindow window;
 };
 
-// As DeflateByteOutput, for symbols in pages. Indices wrap around: those of the page before are counted from its end.
+// Like DeflateByteOutput, for symbols in pages. Indices wrap around: negative ones count from the end of the page before.
 struct SymbolOutput {
   std::uint16_t* d_symbols;
-  std::uint32_t before, here, behind;  // where place 0 of `here` would be, were it in that page
+  std::uint32_t before, here, behind;  // where place 0 of `here` would be if it were in that page
   std::uint32_t at;                    // in `here`
 
   __device__ std::uint32_t load(std::int32_t place) const {
@@ -138,7 +140,7 @@ class EntryWarp {
         __syncwarp();
         next_ = kDeflateNone;
         limit_ = kDeflateNoBit;
-        // Who enters a fixed block takes it for one that is not the last.
+        // An entry into a fixed block assumes that the block is not the last one.
         if (type == DeflateBlockType::kFixed) {
           if (!last) meet_fixed_place(enters ? entry.bit : bit_);
         } else if (blocks == 0) {
@@ -180,7 +182,7 @@ class EntryWarp {
          entry < work_.d_first_entries[start + 2]);
     return exists && entry < work_.entry_count ? entry : kDeflateNone;
   }
-  // Among those behind this entry's own. Mostly it is the next one.
+  // The first start after this entry's own. Usually it is the next one.
   __device__ std::uint32_t first_start_from(std::uint64_t key) const {
     const std::uint32_t begin = start_ + 1;
     if (begin >= work_.start_count || work_.d_keys[begin] >= key) return min(begin, work_.start_count);
@@ -199,7 +201,7 @@ class EntryWarp {
     if (member_begin_ != 0) next_ = entry_of(deflate_key(member_begin_, DeflateStartKind::kKnown));
   }
 
-  // Where this block is entered next, by entry `next`.
+  // Sets the place where entry `next` enters this block.
   __device__ void meet_place(std::uint32_t next) {
     if (next >= work_.entry_count) return;
     const DeflateStreamEntry entry = work_.d_entries[next];
@@ -209,7 +211,7 @@ class EntryWarp {
     next_ = next;
     limit_ = entry.bit;
   }
-  // Of a block with the fixed code: the first such place behind `bit`.
+  // For a block with the fixed code: the first such place after `bit`.
   __device__ void meet_fixed_place(std::uint64_t bit) {
     const std::uint32_t start = first_start_from(deflate_key(bit + 1, DeflateStartKind::kBlock)) + lane_;
     const bool serves = start < work_.start_count &&
@@ -222,7 +224,7 @@ class EntryWarp {
     next_ = __shfl_sync(kAllLanes, serves ? work_.d_first_entries[start] : 0, lane);
     limit_ = __shfl_sync(kAllLanes, serves ? deflate_key_bit(work_.d_keys[start]) : 0, lane);
   }
-  // The one behind that, which was not right.
+  // Goes on to the place after that one, whose claim was not right.
   __device__ void meet_next_place() {
     const std::uint32_t passed = next_;
     const std::uint64_t bit = limit_;
@@ -257,7 +259,7 @@ class EntryWarp {
     return true;
   }
 
-  // The segments of the window from bit_ on.
+  // Loads the window from bit_ on and makes its segments agree.
   __device__ DeflateSegment settle() {
     const auto first_bit = static_cast<unsigned>(bit_ % 32);
     load_window<32>(work_.stream, bit_ / 32, sh_.window, lane_);
@@ -269,7 +271,7 @@ class EntryWarp {
     return segment;
   }
 
-  // The tokens of a block whose tables are made, up to its end or the next place.
+  // Restores the tokens of a block whose tables are made, up to its end or the next place.
   __device__ bool restore_block() {
     while (true) {
       if (bit_ >= work_.stream.end_bit) return ends(DeflateEntryEnd::kInput);
@@ -292,7 +294,7 @@ class EntryWarp {
     }
   }
 
-  // Does the entry that comes next take over within what is listed? Then leaves what is before that listed, and next_ is it.
+  // Does the next entry take over within the listed tokens? Then only the tokens before it stay listed, and next_ is that entry.
   __device__ bool meets(std::uint64_t begin, DeflateListed& listed) {
     const auto limit = static_cast<unsigned>(limit_ - begin);
     unsigned before = 0;
@@ -320,7 +322,7 @@ class EntryWarp {
     return false;
   }
 
-  // So many parts that follow each other; the first one's number. kDeflateNone where there are no more.
+  // Takes this many consecutive parts and returns the first one's number; kDeflateNone if there are not enough.
   __device__ std::uint32_t take_parts(std::uint32_t parts) {
     std::uint32_t first = 0;
     if (lane_ == 0) {
@@ -333,7 +335,7 @@ class EntryWarp {
     }
     return __shfl_sync(kAllLanes, first, 0);
   }
-  // What `symbols` more of them go to. False where there is no memory left.
+  // Makes room for `symbols` more symbols. False if no memory is left.
   __device__ bool make_room(std::uint32_t symbols) {
     if (counts_) return true;
     while (written_ % kDeflatePageSymbols + symbols > room_) {
@@ -418,7 +420,7 @@ class EntryWarp {
       const std::uint32_t period = info & ~kDeflateMatch;
       if (__all_sync(kAllLanes, token.info == info && token.bytes != 0) && (info & kDeflateMatch) != 0 &&
           period <= 32 && 32 % period == 0) {
-        // All of it repeats the last symbols: each lane's value never changes.
+        // The whole match repeats the last symbols, so each lane's value never changes.
         const std::uint32_t value =
             to.load(static_cast<std::int32_t>(lane_ % period) - static_cast<std::int32_t>(period));
         __syncwarp();
@@ -441,23 +443,23 @@ class EntryWarp {
   const std::uint32_t index_, round_;
   const unsigned lane_;
   const DeflateEntryKind kind_;
-  const bool counts_;  // symbols alone, and writes none
+  const bool counts_;  // only counts symbols, and writes none
   const std::uint32_t start_;
   std::uint64_t bit_ = 0, last_bit_ = 0, limit_ = kDeflateNoBit, claim_ = kDeflateNoBit,
                 sound_bit_ = kDeflateNoBit, member_begin_ = 0;
   std::uint32_t history_ = 0, written_ = 0, sound_symbols_ = 0, next_ = kDeflateNone;
-  std::uint32_t room_ = 0, behind_ = 0;  // symbols that fit into the pages from `here` on; the one behind it
+  std::uint32_t room_ = 0, behind_ = 0;  // symbols that fit into the pages from `here` on; the page after it
   DeflatePagePlace place_{0, 0}, sound_place_{0, 0};
   DeflateEntryEnd end_ = DeflateEntryEnd::kUnsound;
 };
 
 // Restores entries to symbols.
 //
-// Mapping: a warp an entry, a thread block. Shared memory: 7 KB. Synchronisation inside of warps alone; claims are read while others write them,
-// and whatever is read decides only how far an entry goes. Work: linear in bits read and symbols written, times 32 where codes
-// do not put themselves right and guesses fail; bounded for each entry.
-// The bounds are those of twice as many threads, half as many of them: what matters is the registers that they leave, and no device before
-// compute capability 8.0 holds more than 16 thread blocks.
+// Mapping: a warp an entry, a thread block. Shared memory: 7 KB. Synchronisation only inside warps. Claims are read while others
+// write them; what is read decides only how far an entry goes. Work: linear in bits read and symbols written, times 32 where codes
+// do not synchronise and guesses fail; bounded for each entry. The launch bounds state twice as many threads and half as many
+// thread blocks: only the registers that this leaves matter, and no device before compute capability 8.0 holds more than 16 thread
+// blocks.
 __global__ void __launch_bounds__(64, kDeflateEntryResidency / 2)
     restore_entries(const __grid_constant__ DeflatePieceWork work, std::uint32_t round,
                     const std::uint32_t* d_listed) {
@@ -468,7 +470,7 @@ __global__ void __launch_bounds__(64, kDeflateEntryResidency / 2)
   EntryWarp(work, sh_memory, index, round, lane).run();
 }
 
-// Page 0.
+// Fills page 0.
 __global__ void __launch_bounds__(256) fill_marker_page(const DeflatePieceWork work) {
   const std::uint32_t i = blockIdx.x * 256 + threadIdx.x;
   work.d_symbols[i] = static_cast<std::uint16_t>(kDeflateMarker | i);

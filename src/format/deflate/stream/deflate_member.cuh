@@ -5,12 +5,12 @@
 
 namespace hemstitch::cuda {
 
-// A name and a comment of more are not looked through.
+// A longer name or comment is not searched for its end.
 inline constexpr unsigned kDeflateMostNameBytes = 1024;
 
 __device__ inline bool may_begin_member(std::uint32_t word) { return (word & 0xE0FFFFFFu) == 0x00088B1Fu; }
 
-// The bit behind the header that begins at `bit`, of a byte; 0 where there is none as a whole. Called by one thread.
+// The bit after the header that begins at `bit`, the first of a byte; 0 if there is no whole header. Called by one thread.
 __device__ inline std::uint64_t behind_member_header(const DeflateStream& stream, std::uint64_t bit) {
   const std::uint32_t head = stream.bits(bit);
   if (!may_begin_member(head)) return 0;

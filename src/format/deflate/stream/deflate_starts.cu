@@ -1,9 +1,10 @@
 // Where blocks may begin, and where warps enter the stream.
 //
-// Every bit is asked what deflate_start.hpp says. First 32 of them at a time, by words whose bits are 32 positions: step 1 is a
-// dozen of operations on these. What passes is asked for step 2 by itself, a table look for four lengths, and kept as a candidate; one of
-// some 1,100 is. Then a thread a candidate reads the block's whole header. It holds the code of code lengths in registers: of
-// each length the first code and the number of its first symbol, and the symbols in order, a few bits each.
+// Every bit gets the tests of deflate_start.hpp. Step 1 takes 32 positions at a time, as the bits of words, with a dozen
+// operations. Each position that passes gets step 2, a look-up in a table for each four lengths, and is kept as a candidate if it
+// passes: one of some 1,100 does. Then, for each candidate, a thread reads the block's whole header. It holds the code of code
+// lengths in registers: for each length the first code and the number of its first symbol, and the symbols in order, a few bits
+// each.
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
@@ -20,17 +21,17 @@ namespace {
 
 constexpr unsigned kFindThreads = 256, kCheckThreads = 128, kEntryThreads = 256;
 constexpr unsigned kFindBlocks = 132 * 8, kCheckBlocks = 132 * 16;  // each goes over its share
-constexpr unsigned kFindWords = 8;  // of a thread, before candidates are handed on
+constexpr unsigned kFindWords = 8;  // of a thread, before candidates are passed on
 constexpr unsigned kQueued = 1024;
 constexpr unsigned kShareBits = 12;  // of four lengths
 
-// The positions in `word` whose first bits pass step 1; bit i of `next` is that behind it by 32.
+// The positions in `word` whose first bits pass step 1; bit i of `next` comes 32 bits after bit i of `word`.
 __device__ std::uint32_t may_begin_blocks(std::uint32_t word, std::uint32_t next) {
   const auto at = [&](unsigned bit) { return __funnelshift_r(word, next, bit); };
   return ~word & ~at(1) & at(2) & ~(at(4) & at(5) & at(6) & at(7)) & ~(at(9) & at(10) & at(11) & at(12));
 }
 
-// The lengths of the code of code lengths, of a block whose bits from the first one on these are.
+// The lengths of the code of code lengths of a block that begins with these bits.
 __device__ std::uint64_t precode_lengths(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
   const unsigned bits = 3 * (4 + (x >> kDeflateStartBits & 15));
   const std::uint64_t all = x >> kDeflatePrecodeLengthsAt |
@@ -113,14 +114,14 @@ __global__ void __launch_bounds__(kFindThreads)
 
 // The code of the code lengths, in registers. Numbers of eight bits, one of each length from 1 on.
 struct PrecodeRegisters {
-  std::uint32_t limit_low, limit_high;  // behind the last code of each length, filled up to seven bits
-  std::uint64_t first, place;           // its first code, filled up, and the number of its first symbol
+  std::uint32_t limit_low, limit_high;  // the end of the codes of each length, extended to seven bits
+  std::uint64_t first, place;           // its first code, extended, and the number of its first symbol
   std::uint64_t symbols_low, symbols_high;
 
   static constexpr unsigned kSymbolBits = 5, kLowSymbols = 12;
 
   __device__ explicit PrecodeRegisters(std::uint64_t lengths) {
-    std::uint64_t of_symbol = 0, counts = 0;  // the former by symbol, 3 bits each
+    std::uint64_t of_symbol = 0, counts = 0;  // the lengths by symbol, 3 bits each
 #pragma unroll
     for (unsigned i = 0; i < kDeflatePrecodeCount; ++i) {
       const std::uint64_t length = lengths >> 3 * i & 7;
@@ -139,7 +140,7 @@ struct PrecodeRegisters {
       placed += count;
       limit |= std::uint64_t{code} << 8 * i;
     }
-    // No code is behind the last one, of whatever length.
+    // No code comes after the last one, whatever its length.
     limit |= ~std::uint64_t{0} << 8 * (kDeflateMaxPrecodeBits - 1);
     limit_low = static_cast<std::uint32_t>(limit);
     limit_high = static_cast<std::uint32_t>(limit >> 32);
@@ -157,7 +158,7 @@ struct PrecodeRegisters {
     }
   }
 
-  // Of the next bits: how many the code takes, and its symbol.
+  // Reads the code at the beginning of `bits`: its length and its symbol.
   __device__ void read(std::uint32_t bits, unsigned& length, std::uint32_t& symbol) const {
     const std::uint32_t code = __brev(bits) >> (32 - kDeflateMaxPrecodeBits);
     const std::uint32_t codes = code * 0x01010101u;
@@ -256,7 +257,7 @@ __global__ void __launch_bounds__(kCheckThreads, 5) check_start_candidates(const
   }
 }
 
-// The starts that are no finds: the beginning, and the places that may be in fixed blocks. The status, too.
+// Adds the starts that are not found: the beginning, and places that may be in fixed blocks. Sets up the status, too.
 __global__ void __launch_bounds__(kEntryThreads)
     add_given_starts(const DeflatePieceWork work, std::uint32_t grid_count) {
   const std::uint32_t i = blockIdx.x * kEntryThreads + threadIdx.x;
@@ -278,7 +279,7 @@ std::uint32_t fixed_place_count(const DeflatePieceWork& work) {
   return count + 1 < work.limits.starts / 2 ? static_cast<std::uint32_t>(count) : 0;
 }
 
-// How a start's span, up to the next one that ends it, is entered.
+// How the span from a start to the next start that ends it is entered.
 struct EntrySplit {
   std::uint32_t places;  // the start itself, and those in the middle
   std::uint64_t stride_bits;
@@ -289,8 +290,8 @@ struct EntrySplit {
   }
 };
 
-// Is the start inside of a stored block that is a start itself? Then it is content: a stream inside of the stream. Only the starts shortly before it
-// are asked.
+// Is the start inside a stored block that is a start itself? Then it is content: a stream inside the stream. Only the starts
+// shortly before it are checked.
 __device__ bool is_stored_content(const DeflatePieceWork& work, std::uint32_t index) {
   const std::uint64_t bit = deflate_key_bit(work.d_sorted[index]);
   for (std::uint32_t i = 1; i <= kDeflateStoredLooks && i <= index; ++i) {
@@ -316,7 +317,7 @@ __device__ EntrySplit split_start(const DeflatePieceWork& work, std::uint32_t in
   }
   if (kind == DeflateStartKind::kStored) return split;
   if (kind == DeflateStartKind::kFixed) {
-    // Only where nothing else is far and wide.
+    // Only if no other start is near.
     const auto is_other = [&](std::uint32_t i) {
       return deflate_key_kind(d_sorted[i]) != kind && deflate_key_bit(d_sorted[i]) != work.begin_bit;
     };
@@ -328,7 +329,7 @@ __device__ EntrySplit split_start(const DeflatePieceWork& work, std::uint32_t in
         split.places = 0;
     return split;
   }
-  // Of two at one bit the first is left out: the window is known.
+  // Of two starts at one bit the first is left out: for the second, the window is known.
   if (kind == DeflateStartKind::kBlock && index + 1 < count && deflate_key_bit(d_sorted[index + 1]) == bit) {
     split.places = 0;
     return split;
@@ -366,7 +367,7 @@ __global__ void __launch_bounds__(kEntryThreads) place_entries(const DeflatePiec
   const std::uint32_t index = blockIdx.x * kEntryThreads + threadIdx.x;
   if (index == 0) work.d_status->entries = work.d_first_entries[work.start_count];
   if (index >= work.d_first_entries[work.start_count] || index >= work.limits.entries) return;
-  std::uint32_t low = 0, high = work.start_count;  // the last start whose first entry is not behind this one
+  std::uint32_t low = 0, high = work.start_count;  // the last start whose first entry is not after this one
   while (high - low > 1) {
     const std::uint32_t middle = (low + high) / 2;
     if (work.d_first_entries[middle] <= index)

@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned kCopyThreads = 256;
 constexpr std::uint32_t kMostPages = (std::uint64_t{1} << 32) / kDeflatePageSymbols - 1;
 
-// All arrays of a piece, cut out of its scratch memory.
+// Cuts all arrays of a piece out of its scratch memory.
 void take_arrays(Carver& carve, const DeflatePieceLimits& limits, DeflatePieceWork& work) {
   const std::size_t starts = limits.starts, entries = limits.entries,
                     parts = std::size_t{limits.pages} * kDeflatePageParts;
@@ -137,11 +137,11 @@ void copy_few_bytes_cuda(void* to, const void* from, std::size_t bytes, cudaStre
 
 DeflatePieceLimits deflate_piece_limits(std::size_t piece_bytes, std::size_t output_bytes) {
   DeflatePieceLimits limits;
-  limits.candidates = at_most(std::uint64_t{piece_bytes} / 64 + 4096, 1u << 30);  // of 512 positions one
+  limits.candidates = at_most(std::uint64_t{piece_bytes} / 64 + 4096, 1u << 30);  // one of 512 positions
   limits.starts = at_most(std::uint64_t{piece_bytes} / 1024 + 4096, 1u << 30);
   limits.entries = limits.starts;
   limits.spacing_bytes = kDeflateSpacingBytes;
-  // Content; what is left of the last page of each entry, half of one; and for what leads nowhere a quarter.
+  // Room for the content, for the unused rest of each entry's last page (half a page), and a quarter more for entries that lead nowhere.
   const std::uint64_t symbols = std::uint64_t{output_bytes} + output_bytes / 4 +
                                 std::uint64_t{piece_bytes} / kDeflateSpacingBytes * (kDeflatePageSymbols / 2);
   limits.pages = at_most(symbols / kDeflatePageSymbols + 64, kMostPages);
@@ -196,11 +196,10 @@ std::optional<DeflatePieceResult> finish_deflate_piece_cuda(const DeflatePieceIn
     result.repaired += status.repairs;
     restore_deflate_entries(work, round, status.repairs, stream);
   }
-  // A source that is before its stream's beginning, which only windows show, ends the piece before its chunk: then once more without
-  // that. Two passes are enough. The second one has the chunks before the first bad one, at the same places of the same members,
-  // and of their symbols all or, in the last chunk, those up to its last confirmed end. So each source that it looks at is one that the first
-  // pass has looked at, and on nothing else does it depend whether that is before its stream. None of them was: the chunk would have been
-  // the first bad one.
+  // If a match reaches before its stream's beginning, which is known only once windows are, the piece is cut before that chunk and
+  // resolved again. Two passes are enough. The second pass has the chunks before the first bad one, at the same places of the same
+  // members. It has all of their symbols, or in the last chunk those up to its last confirmed end. So it sees only sources that the
+  // first pass has seen, in the same places. None of them was before its stream, or its chunk would have been the first bad one.
   constexpr int kMostPasses = 2;
   std::uint32_t first_bad = kDeflateNone;
   for (int pass = 1;; ++pass) {
@@ -247,7 +246,7 @@ DeflatePieceResult restore_deflate_piece_cuda(const DeflatePieceInput& piece,
   const DeflatePieceBegun begun = begin_deflate_piece_cuda(piece, limits, d_scratch, scratch_bytes, stream);
   const auto result = finish_deflate_piece_cuda(piece, begun, limits, d_output, output_capacity, d_scratch,
                                                 scratch_bytes, stream);
-  // The beginning that is given is a start.
+  // The given beginning is a start.
   if (!result)
     throw Error(Status::kDeviceFault, "deflate_stream: the beginning of a piece is not among its starts");
   return *result;

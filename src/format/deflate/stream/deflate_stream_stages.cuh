@@ -24,23 +24,23 @@ inline constexpr std::uint64_t kDeflateNoBit = ~std::uint64_t{0};
 inline constexpr std::uint32_t kDeflatePageSymbols =
     32768;  // as many as a window: a source is in this page or the one before
 static_assert(kDeflatePageSymbols == kDeflateWindowBytes);
-// Memory for symbols is counted in parts of pages. An entry's first page is only one part, until it has more symbols: entries may be short.
+// Memory for symbols is counted in parts of pages. Since entries may be short, an entry's first page is only one part until it needs more.
 inline constexpr std::uint32_t kDeflatePartSymbols = 4096,
                                kDeflatePageParts = kDeflatePageSymbols / kDeflatePartSymbols;
 
-// A symbol above a byte: a marker, for the byte at this place of the window before the entry.
+// A symbol with this bit is a marker: it stands for the byte at a place of the window before the entry, which the lower bits tell.
 inline constexpr std::uint32_t kDeflateMarker = 0x8000;
 
-// What may begin at a bit. A key is bit << 2 | kind, so keys are in the stream's order.
+// What may begin at a bit. A key is bit << 2 | kind, so the order of keys is that of the stream.
 enum class DeflateStartKind : std::uint32_t {
   kBlock = 0,   // a block with codes of its own, not the last one
   kStored = 1,  // a stored block, not the last one: the bit of its size
   kKnown =
-      2,  // any block, before which the window is known: the piece's beginning, and the first ones of members
+      2,  // any block before which the window is known: at the piece's beginning, and the first blocks of members
   kFixed = 3,  // a place that may be in the middle of a block with the fixed code
 };
 inline constexpr std::uint64_t kDeflateFlatKey = std::uint64_t{1}
-                                                 << 63;  // beside a key: its code hardly puts itself right
+                                                 << 63;  // beside a key: its code hardly synchronises
 HEMSTITCH_HOST_DEVICE constexpr std::uint64_t deflate_key(std::uint64_t bit, DeflateStartKind kind) {
   return bit << 2 | static_cast<std::uint32_t>(kind);
 }
@@ -57,31 +57,30 @@ enum class DeflateEntryKind : std::uint32_t {
   kBlock,
   kStored,
   kKnown,
-  kMiddle,  // of the block whose header stands at `header`: from the first token at `bit` or behind it
+  kMiddle,  // of the block whose header is at `header`: from the first token at or after `bit`
   kPhase,   // likewise, from `bit` exactly
-  kFixed,   // of a block with the fixed code: from the first token at `bit` or behind it
+  kFixed,   // of a block with the fixed code: from the first token at or after `bit`
 };
 
 struct DeflateStreamEntry {
   std::uint64_t bit, header;
   DeflateEntryKind kind;
-  std::uint32_t phase;  // of kPhase: bits behind the place that its kDeflateEntryPhases share
+  std::uint32_t phase;  // of kPhase: bits after the place that its kDeflateEntryPhases entries share
   std::uint32_t start;  // the number of the start that it belongs to
 };
 
 enum class DeflateEntryEnd : std::uint32_t {
   kLinked,   // `next` begins right here
   kInBlock,  // `next` begins in the middle of this block, right here if its claim says so
-  kStream,   // the stream ended; `next` is that of the next member, if there is one
-  // The others are why it did not go on: see DeflatePieceEnd.
+  kStream,   // the stream ended; `next` is the next member's entry, if there is one
+  // The others say why the entry did not go on: see DeflatePieceEnd.
   kInput,
   kUnsound,
   kMemory,
   kGivenUp,
 };
 
-// Where the symbols before a place stand: those of the page that it is in, and in the page before that. Pages are named by their first
-// part.
+// The pages that hold the symbols before a place: the page that it is in, and the one before. Pages are named by their first part.
 struct DeflatePagePlace {
   std::uint32_t before, here;
 };
@@ -89,7 +88,7 @@ struct DeflatePagePlace {
 struct DeflateEntryResult {
   std::uint64_t end_bit;
   std::uint64_t
-      sound_bit;  // behind the last block that it restored wholly, or where it began, before a block; kDeflateNoBit: neither
+      sound_bit;  // after the last block that it restored wholly, or where it began, if that was a block; kDeflateNoBit: neither
   std::uint64_t
       member_begin;  // of kStream: where the next member's first block begins; 0: no header was found
   std::uint32_t symbols, sound_symbols;
@@ -97,10 +96,11 @@ struct DeflateEntryResult {
   std::uint32_t next;
   DeflateEntryEnd end;
   std::uint32_t round;
-  bool counted;  // its symbols are counted, and not written
+  bool counted;  // its symbols are only counted, not written
 };
 
-// Whose symbols are in a page, at the number of its first part. kDeflateNone as entry: nobody's, or not the first one.
+// The entry whose symbols are in a page, stored at the number of its first part. kDeflateNone: the page is free, or this is not a
+// first part.
 struct DeflatePageOwner {
   std::uint32_t entry, ordinal, round;
 };
@@ -109,7 +109,7 @@ struct DeflatePageOwner {
 struct DeflateChunk {
   std::uint64_t begin;  // of its content
   std::int64_t
-      member_begin;  // of its member's: no source is before that; below 0 it is in the piece's window
+      member_begin;  // where its member's content begins: no source is before that; below 0: in the piece's window
   std::uint32_t symbols;
   std::uint32_t entry;
   std::uint32_t member;
@@ -119,13 +119,14 @@ struct DeflateChunk {
 // Counters of a piece, read back by the host.
 struct DeflateStreamStatus {
   std::uint32_t candidates, starts, entries;
-  std::uint32_t parts;  // of pages, that are taken
+  std::uint32_t parts;  // of pages that are in use
   std::uint32_t repairs;
-  std::uint32_t begins;      // 1: an entry begins where the piece does
-  std::uint32_t chunks;      // on the chain
-  std::uint32_t first_bad;   // of the chunks: the first one that nothing follows; kDeflateNone
-  std::uint32_t end_chunk;   // the last one with a confirmed end, and 1; then what of it is confirmed
-  std::uint32_t bad_source;  // the first one in which a source is before its member; kDeflateNone
+  std::uint32_t begins;     // 1: an entry begins where the piece does
+  std::uint32_t chunks;     // on the chain
+  std::uint32_t first_bad;  // the first chunk that nothing follows; kDeflateNone: there is none
+  std::uint32_t end_chunk;  // one more than the last chunk with a confirmed end; then what is confirmed of it
+  std::uint32_t
+      bad_source;  // the first chunk in which a source is before its member; kDeflateNone: there is none
   DeflatePieceEnd why;
   std::uint32_t members;  // before end_chunk
   std::uint32_t ended;    // the last chunk ended its stream
@@ -136,7 +137,7 @@ struct DeflateStreamStatus {
 // Running sums over entries.
 struct DeflateChainSum {
   std::uint64_t symbols;
-  std::uint64_t member_begin;  // where the last member ended, from the first of what is summed on
+  std::uint64_t member_begin;  // where the last member ended, counted from the first entry of the sum
   std::uint32_t chunks, members;
 };
 
@@ -144,7 +145,7 @@ struct DeflateMemberEnd {
   std::uint64_t end_bit, content_end, next_begin_bit;
 };
 
-// All of a piece: what the host says, and arrays in scratch memory.
+// All that belongs to a piece: what the host sets, and arrays in scratch memory.
 struct DeflatePieceWork {
   DeflateStream stream;  // all of the piece; no output
   std::uint64_t begin_bit;
@@ -161,7 +162,7 @@ struct DeflatePieceWork {
   DeflateStreamEntry* d_entries;
   DeflateEntryResult* d_results;
   std::uint64_t *d_claims,
-      *d_forced;  // of each entry: the bit of its first token; where a repair has it begin
+      *d_forced;  // of each entry: the bit of its first token; the bit where a repair makes it begin
   std::uint32_t* d_repairs;
   std::uint32_t *d_jumps, *d_further_jumps;
   std::uint8_t* d_reached;
@@ -173,7 +174,7 @@ struct DeflatePieceWork {
   DeflatePageOwner* d_owners;
   const std::byte** d_spans;  // of each part: its page's content
   std::size_t* d_span_bytes;
-  std::uint32_t *d_span_checksums, *d_checksums;  // of parts; of members, and what is behind them
+  std::uint32_t *d_span_checksums, *d_checksums;  // of parts; of members, and of what follows the last one
   std::uint16_t *d_maps, *d_further_maps;         // of groups of chunks, a window each
   std::byte* d_cub;
   std::size_t cub_bytes;
@@ -196,21 +197,22 @@ __device__ inline std::uint32_t first_key_from(const std::uint64_t* d_keys, std:
   return low;
 }
 
-// Each puts its kernels on the stream. Of starts, entries and pages there are d_status->... afterwards, which may be more than the limits: those
-// beyond are left out.
+// Each of these puts its kernels on the stream. Afterwards d_status has the numbers of starts, entries and parts. A number may be
+// above its limit; the rest was left out.
 void find_deflate_starts(const DeflatePieceWork& work, cudaStream_t stream);
 void make_deflate_entries(const DeflatePieceWork& work, cudaStream_t stream);
 // `repair_count` 0: all entries; else those listed in d_repairs.
 void restore_deflate_entries(const DeflatePieceWork& work, std::uint32_t round, std::uint32_t repair_count,
                              cudaStream_t stream);
-// Finds what the beginning leads to, links in the middle of blocks taken for right. Lists as repairs those that are not, and what is counted alone.
+// Finds the entries to which the beginning leads, assuming that links in the middle of blocks are right. Lists as repairs those
+// that are not, and entries whose symbols were only counted.
 void follow_deflate_entries(const DeflatePieceWork& work, cudaStream_t stream);
-// Makes chunks of what is confirmed, but of none from `first_bad` on.
+// Makes chunks of confirmed entries; of none from `first_bad` on.
 void chain_deflate_entries(const DeflatePieceWork& work, std::uint32_t first_bad, cudaStream_t stream);
 // `content_bytes`: of all chunks.
 void resolve_deflate_chunks(const DeflatePieceWork& work, std::uint64_t content_bytes, cudaStream_t stream);
 
-// Of CUB, for the most starts and entries.
+// Scratch memory of CUB, for the most starts and entries.
 std::size_t deflate_starts_cub_bytes(const DeflatePieceLimits& limits);
 std::size_t deflate_chain_cub_bytes(const DeflatePieceLimits& limits);
 

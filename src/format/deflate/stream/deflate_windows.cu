@@ -1,9 +1,10 @@
 // From symbols to content: windows, then bytes, then checksums.
 //
-// A chunk's last 32,768 symbols are its window's map: for each place of the window behind it a byte, or a marker, a place of the
-// window before it. Maps are composed by looking up one in the other. Chunks are taken in groups. Each group's maps are composed, then those
-// of all groups by a scan in steps that double; now every group's window is known, and each goes over its chunks once more, with bytes,
-// and writes the last 32 KB of each. Then all windows stand in the output, and everything else is resolved at once, by pages.
+// A chunk's last 32,768 symbols are its map: for each place of the window after the chunk, a byte or a marker, which is a place of
+// the window before it. Two maps are composed by looking up one in the other. Chunks are taken in groups. Each group's maps are
+// composed, then those of all groups by a scan in steps that double; then every group's window is known, and each group goes over
+// its chunks again, with bytes, and writes the last 32 KB of each. Now all windows are in the output, and everything else is
+// resolved at once, by pages.
 #include "format/deflate/frame/deflate_checksum_cuda.hpp"
 #include "format/deflate/stream/deflate_stream_stages.cuh"
 #include "gpu/cuda/kernel_registry.hpp"
@@ -24,7 +25,8 @@ constexpr unsigned kScanParts = 4;                         // thread blocks a ma
 constexpr unsigned kMapBytes = kWindow * sizeof(std::uint16_t);
 extern __shared__ __align__(16) std::uint8_t sh_maps[];
 
-// The symbols at the places of the window behind a chunk. Where the chunk is shorter, those of page 0, markers for what stands so far before.
+// The symbols at the places of the window after a chunk. If the chunk is shorter than a window, the rest comes from page 0: markers
+// for bytes before the chunk.
 class ChunkTail {
  public:
   __device__ ChunkTail(const DeflatePieceWork& work, const DeflateChunk& chunk)
@@ -80,7 +82,7 @@ __global__ void __launch_bounds__(kMapThreads, 1)
   for (unsigned i = threadIdx.x; i < kWindow; i += kMapThreads) d_map[i] = sh_map[i];
 }
 
-// Makes each map that of twice as many groups: its own, behind that of `distance` groups before it.
+// Extends each map to twice as many groups: composes it with the map that ends `distance` groups before it.
 __global__ void __launch_bounds__(kMapThreads)
     double_maps(const std::uint16_t* d_maps, std::uint16_t* d_further, std::uint32_t distance) {
   const std::uint32_t group = blockIdx.x / kScanParts, part = blockIdx.x % kScanParts;
@@ -94,13 +96,13 @@ __global__ void __launch_bounds__(kMapThreads)
   }
 }
 
-// The byte of the piece's window at this place of 32,768; 0 where it is not so long.
+// The byte of the piece's window at this place of 32,768; 0 if the window is shorter.
 __device__ std::uint32_t byte_of_window(const DeflatePieceWork& work, unsigned place) {
   const unsigned missing = kWindow - work.window_bytes;
   return place < missing ? 0 : work.d_window[place - missing];
 }
 
-// The first place of the window before a chunk that its member has.
+// The first place of the window before a chunk that belongs to the chunk's member.
 __device__ unsigned first_place(const DeflateChunk& chunk) {
   const std::int64_t first = chunk.member_begin - static_cast<std::int64_t>(chunk.begin) + kWindow;
   return first <= 0 ? 0 : first < kWindow ? static_cast<unsigned>(first) : kWindow;
@@ -126,7 +128,7 @@ __global__ void __launch_bounds__(kMapThreads, 1)
     const ChunkTail tail(work, chunk);
     const unsigned first = first_place(chunk);
     const unsigned own =
-        chunk.symbols < kWindow ? kWindow - chunk.symbols : 0;  // the first place that is the chunk's
+        chunk.symbols < kWindow ? kWindow - chunk.symbols : 0;  // the first place that belongs to the chunk
     std::uint8_t* const d_tail =
         work.d_output + (static_cast<std::int64_t>(chunk.begin + chunk.symbols) - kWindow);
     bool bad = false;
@@ -152,7 +154,7 @@ __global__ void __launch_bounds__(kMapThreads, 1)
   }
 }
 
-// Writes what of a page is before the last 32 KB of its chunk; and says where its content is, for checksums.
+// Writes the part of a page that is before the last 32 KB of its chunk, and notes where its content is, for checksums.
 //
 // Mapping: a thread block a part of a page, of which the first ones have work. No shared memory, no synchronisation. Work: linear; a thread makes words of four bytes.
 __global__ void __launch_bounds__(kResolveThreads) resolve_pages(const DeflatePieceWork work) {
@@ -202,7 +204,7 @@ __global__ void __launch_bounds__(kResolveThreads) resolve_pages(const DeflatePi
   if (threadIdx.x < head) d_output[threadIdx.x] = static_cast<std::uint8_t>(resolved(d_symbols[threadIdx.x]));
   if (threadIdx.x < count - behind)
     d_output[behind + threadIdx.x] = static_cast<std::uint8_t>(resolved(d_symbols[behind + threadIdx.x]));
-  // Symbols come in aligned pairs; where the first word's are not, each word's stand between three of these.
+  // Symbols are loaded in aligned pairs. If the first word's symbols are not aligned, each word's symbols are spread over three pairs.
   const auto* d_pairs = reinterpret_cast<const std::uint32_t*>(d_symbols) + head / 2;
   const unsigned shift = head % 2 * 16;
   auto* d_words = reinterpret_cast<std::uint32_t*>(d_output + head);
@@ -219,7 +221,7 @@ __global__ void __launch_bounds__(kResolveThreads) resolve_pages(const DeflatePi
 }
 
 constexpr std::uint32_t kCrcPolynomial = 0xEDB88320u;
-// Of polynomials, bit 31 being that of x^0.
+// The product of polynomials; bit 31 is the coefficient of x^0.
 __host__ __device__ constexpr std::uint32_t crc_product(std::uint32_t a, std::uint32_t b) {
   std::uint32_t product = 0;
   for (int bit = 31; bit >= 0; --bit) {
@@ -228,7 +230,7 @@ __host__ __device__ constexpr std::uint32_t crc_product(std::uint32_t a, std::ui
   }
   return product;
 }
-// What moves a checksum over 2^i bytes.
+// The factors that move a checksum over 2^i bytes.
 constexpr unsigned kCrcPowers = 40;
 struct CrcPowers {
   std::uint32_t powers[kCrcPowers];
@@ -243,7 +245,7 @@ constexpr CrcPowers make_powers() {
   return made;
 }
 
-// Adds each page's checksum to its member's: moved over what stands behind it there.
+// Adds each page's checksum to its member's, moved over the bytes after it in the member.
 __global__ void __launch_bounds__(kFoldThreads)
     fold_checksums(const DeflatePieceWork work, const CrcPowers powers, std::uint64_t content_bytes) {
   const std::uint32_t page = blockIdx.x * kFoldThreads + threadIdx.x;

@@ -13,7 +13,7 @@
 
 namespace hemstitch {
 
-// Whether `next` only goes on with the match of `before`, the sequence ahead of it, and so is written as part of it
+// Whether `next` only continues the match of `before`, the sequence ahead of it, and so is written as part of it
 // (lz4_encode.hpp, "Joining"). The last sequence, which has no offset, never does.
 HEMSTITCH_HOST_DEVICE constexpr bool goes_on(const Sequence& next, std::uint32_t offset_before) {
   return next.literal_count == 0 && next.offset == offset_before && next.match_length != 0;
@@ -39,7 +39,7 @@ HEMSTITCH_HOST_DEVICE std::uint32_t put_lz4_head(std::uint32_t literal_count, st
   return 1 + extension_bytes;
 }
 
-// The same for the bytes behind the literals.
+// The same for the bytes after the literals.
 template <class Put>
 HEMSTITCH_HOST_DEVICE std::uint32_t put_lz4_tail(std::uint32_t offset, std::uint32_t match_length,
                                                  const Put& put) {

@@ -2,10 +2,9 @@
 //
 // The place of a sequence follows from the one before: a chain that one thread would have to walk. Here a window of the
 // block is cut into segments, and for each segment a table is made, from its last byte to its first: if a sequence began
-// at this byte, where would the chain leave the segment, and after how many sequences? A sequence that stays inside is
-// followed by one that was looked at before, so every entry takes one step. Guessing where chains go would be less work
-// where sequences are short, but between long literal runs guesses stay wrong for long; this costs the same for any
-// bytes, and there are none to defeat it.
+// at this byte, where would the chain leave the segment, and after how many sequences? A sequence that stays inside is followed by
+// one that was tabulated before, so every entry takes one step. Guessing where chains go would be less work where sequences are
+// short, but between long literal runs guesses stay wrong for long. This way costs the same for all bytes, so no input defeats it.
 //
 //   segment 0                 segment 1                 segment 2
 //   |x....x...x...............|..x......x..............x|....
@@ -16,7 +15,7 @@
 // entered, and the threads list the sequences of their segments.
 //
 // Chains stop before a sequence that is better left to others: the last of a block, one that the block's end cuts off,
-// and one of a very long run of literals or match. Whoever restores that one goes on behind it.
+// and one of a very long run of literals or match. Whoever restores that sequence continues after it.
 //
 // Positions count from the segment's first byte. The same code runs on host and device.
 #pragma once
@@ -37,8 +36,8 @@ inline constexpr std::uint32_t kLz4MinSequenceBytes = 1 + kLz4OffsetBytes;
 inline constexpr std::uint32_t kLz4WindowSequences = kLz4WindowBytes / kLz4MinSequenceBytes;
 static_assert(kLz4WindowBytes % kLz4MinSequenceBytes == 0);
 
-// What chains follow: sequences whose lengths are extended by at most kExtensions bytes each. Longer ones are so long that
-// it takes little to restore each for itself; how long depends on who would do it.
+// What chains follow: sequences whose lengths are extended by at most kExtensions bytes each. Longer sequences have so many bytes
+// that restoring each by itself costs little; what counts as long depends on the kernel.
 //
 // An entry of the table is a Word: the number of sequences from kExitBits on; below, bytes behind the segment's end, or
 // kExitStops and the position of the sequence at which the chain stops.
@@ -49,7 +48,7 @@ struct Lz4Links {
   static constexpr std::uint32_t kMostLiterals = kLz4NibbleMax + 255 * kExtensions - 1;
   static constexpr std::uint32_t kLongestMatch = kLz4MinMatchBytes + kLz4NibbleMax + 255 * kExtensions - 1;
   static constexpr std::uint32_t kMostRestoredBytes = kMostLiterals + kLongestMatch;
-  // Bytes that are looked at from a token on, also of a sequence at which a chain stops.
+  // Bytes that are read from a token on, also of a sequence at which a chain stops.
   static constexpr std::uint32_t kSequenceBytes =
       1 + kExtensions + (kMostLiterals + 1) + kLz4OffsetBytes + kExtensions;
 
@@ -58,11 +57,11 @@ struct Lz4Links {
   static constexpr std::uint32_t kExitStops = 1u << (kExitBits - 1);
   static_assert(kLz4SegmentBytes / kLz4MinSequenceBytes < 1u << (8 * sizeof(Word) - kExitBits));
   static_assert(kLz4SegmentBytes + kSequenceBytes < kExitStops);
-  // A stopped chain enters no segment behind.
+  // A stopped chain enters no later segment.
   static_assert(kExitStops - kLz4WindowBytes >= kLz4SegmentBytes);
 };
 
-// The position behind a sequence, some length of which goes on behind a 255; false where the chain stops at it.
+// The position after a sequence one of whose lengths continues after a byte of 255. False if the chain stops at the sequence.
 template <class Links, class Bytes>
 HEMSTITCH_HOST_DEVICE inline bool pass_long_lz4_sequence(const Bytes& bytes, std::uint32_t position,
                                                          std::uint32_t& next) {
@@ -84,8 +83,8 @@ HEMSTITCH_HOST_DEVICE inline bool pass_long_lz4_sequence(const Bytes& bytes, std
 
 // Makes the table of a segment: table.set(position, entry), and table.get_if(condition, position, otherwise) for greater
 // positions. bytes(p) is asked for p < kLz4SegmentBytes - 1 + Links::kSequenceBytes; bytes.get_if(condition, p) is 0 where
-// the condition is not true. The block ends at `end`, and what there is behind it may be anything; kEnds is false where
-// all of these bytes lie before it.
+// the condition is not true. The block ends at `end`; bytes after it may have any value. kEnds is false if all of these bytes lie
+// before it.
 template <class Links, bool kEnds, class Bytes, class Table>
 HEMSTITCH_HOST_DEVICE inline void find_lz4_exits(const Bytes& bytes, std::uint32_t end, Table& table) {
   std::uint32_t following = bytes(kLz4SegmentBytes);
@@ -110,7 +109,7 @@ HEMSTITCH_HOST_DEVICE inline void find_lz4_exits(const Bytes& bytes, std::uint32
   }
 }
 
-// The position behind a sequence at which no chain stops.
+// The position after a sequence at which no chain stops.
 template <class Links, class Bytes>
 HEMSTITCH_HOST_DEVICE inline std::uint32_t next_lz4_sequence(const Bytes& bytes, std::uint32_t position) {
   const std::uint32_t token = bytes(position);
@@ -133,7 +132,7 @@ struct Lz4LinkedSequence {
   std::uint32_t offset = 1, match_length = 0;
 };
 
-// What a sequence says at which no chain stops.
+// Reads a sequence at which no chain stops.
 template <class Links, class Bytes>
 HEMSTITCH_HOST_DEVICE inline Lz4LinkedSequence read_lz4_sequence(const Bytes& bytes, std::uint32_t position) {
   const std::uint32_t token = bytes(position);

@@ -2,7 +2,7 @@
 //
 // A sequence in the block:
 //   token           one byte: high nibble the literal count, low nibble the match length less 4; 15 means "and more"
-//   more literals   if the nibble is 15: bytes to be added, as long as they are 255, and the first that is not
+//   more literals   if the nibble is 15: bytes to be added, as long as they are 255, and the first one that is not
 //   literals
 //   offset          two bytes, little-endian
 //   more length     as for the literals

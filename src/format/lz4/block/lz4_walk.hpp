@@ -1,21 +1,20 @@
 // Finding the sequences of an LZ4 block by many threads at once.
 //
-// Where a sequence begins is known only once the one before it has been read: a chain through the whole block. But a
-// walk that starts at a wrong byte soon steps on a right one (after some 20 to 100 bytes of text), and from there on is
-// right. So the stretch to be read is cut into segments of equal size, one a thread, and
+// Where a sequence begins is known only once the one before it has been read: a chain through the whole block. But a walk that
+// starts at a wrong byte soon hits a right one (after some 20 to 100 bytes of text), and is right from there on. So the stretch to
+// be read is cut into segments of equal size, one a thread, and
 //
 //   1. each thread walks its segment from a guess, the segment's first byte, and notes where it leaves it;
-//   2. a thread whose neighbour to the left left elsewhere than the thread began, walks once more from there;
+//   2. if a thread's left neighbour ended elsewhere than the thread began, the thread walks once more from there;
 //   3. step 2 is repeated until nothing changes.
 //
 // The first thread's beginning is right; so the first n threads are right after n rounds, whatever the data, and usually
 // all are after three or four. A walk passes over whole literal runs: a segment may hold no beginning at all.
 //
-// Only what is regular is walked: a sequence with a match, and every byte of it before `limit`. At the first one that is
-// not, the walk stops; so do all to the right. What it is (the block's last sequence, a very long one, damage) is for
-// others to find out.
+// Only regular sequences are walked: those with a match, and all their bytes before `limit`. At the first other one the walk stops,
+// and so do all walks to the right. Other code finds out what it is: the block's last sequence, a very long one, or damage.
 //
-// Positions are those of the block, or of a part of it that stands in fast memory; below 2^30.
+// Positions are those of the block, or of a part of it in fast memory; below 2^30.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +24,7 @@
 
 namespace hemstitch {
 
-// In the position where a walk ended: it stopped there. Beyond every segment, so that later walks do not begin.
+// A flag in the position where a walk ended: it stopped there. With it the position is beyond every segment, so later walks do not begin.
 inline constexpr std::uint32_t kLz4WalkStopped = 1u << 31;
 
 // A sequence with a match.
@@ -35,22 +34,22 @@ struct Lz4Step {
   std::uint32_t next;  // behind the sequence
 };
 
-// Keeps the compiler from knowing what the number is made of: it would turn sums into branches, and words into bytes.
+// Hides from the compiler how the number was computed: it would turn sums into branches, and words into bytes.
 HEMSTITCH_HOST_DEVICE inline std::uint32_t lz4_opaque(std::uint32_t number) {
   asm("" : "+r"(number));
   return number;
 }
 
-// The sequence at `position`, unless a number in it goes on behind a 255; then false.
+// Reads the sequence at `position`. False if a number in it continues after a byte of 255.
 //
-// One way for all of them, so that threads that run together stay together: a nibble that goes on costs a few additions,
-// not a branch. For that it reads up to kLz4StepOverread bytes behind `position`, whatever they are.
+// All sequences take the same path, so that threads of a warp stay together: a nibble with more bytes costs a few additions, not a
+// branch. For this it reads up to kLz4StepOverread bytes after `position`, whatever they are.
 inline constexpr std::uint32_t kLz4StepOverread = 2 + kLz4NibbleMax + 255 + kLz4OffsetBytes;
 
 HEMSTITCH_HOST_DEVICE inline bool read_lz4_short_step(const std::uint8_t* bytes, std::uint32_t position,
                                                       Lz4Step& step) {
   const std::uint32_t token = bytes[position], code = token & kLz4NibbleMax;
-  // 1 where the nibble is full.
+  // 1 if the nibble is full.
   const std::uint32_t literals_go_on = lz4_opaque((token + (1 << 4)) >> 8);
   const std::uint32_t match_goes_on = lz4_opaque((code + 1) >> 4);
   const std::uint32_t more_literals = lz4_opaque(bytes[position + 1]) * literals_go_on;
@@ -63,7 +62,7 @@ HEMSTITCH_HOST_DEVICE inline bool read_lz4_short_step(const std::uint8_t* bytes,
   return (more_literals > more_match ? more_literals : more_match) != 255;
 }
 
-// What follows a nibble that goes on, from `read` on: bytes to be added, up to the first that is not 255.
+// Reads what follows a full nibble, from `read` on: bytes to be added, up to the first one that is not 255.
 HEMSTITCH_HOST_DEVICE inline bool read_lz4_chain(const std::uint8_t* bytes, std::uint32_t& read,
                                                  std::uint32_t limit, std::uint32_t& number) {
   std::uint32_t addend = 255;
@@ -75,7 +74,7 @@ HEMSTITCH_HOST_DEVICE inline bool read_lz4_chain(const std::uint8_t* bytes, std:
   return true;
 }
 
-// Any sequence at `position` < limit; false where it is not complete before `limit`.
+// Reads any sequence at `position` < limit. False if it is not complete before `limit`.
 HEMSTITCH_HOST_DEVICE inline bool read_lz4_long_step(const std::uint8_t* bytes, std::uint32_t position,
                                                      std::uint32_t limit, Lz4Step& step) {
   const std::uint32_t token = bytes[position];
@@ -91,7 +90,7 @@ HEMSTITCH_HOST_DEVICE inline bool read_lz4_long_step(const std::uint8_t* bytes, 
          read_lz4_chain(bytes, step.next, limit, step.match_length);
 }
 
-// A sequence that is known to be complete.
+// Reads a sequence that is known to be complete.
 HEMSTITCH_HOST_DEVICE inline Lz4Step read_lz4_step(const std::uint8_t* bytes, std::uint32_t position,
                                                    std::uint32_t limit) {
   Lz4Step step{};
@@ -108,7 +107,7 @@ HEMSTITCH_HOST_DEVICE inline std::uint32_t likely_lz4_begin(const std::uint8_t* 
   for (unsigned tried = 0; tried < kLz4GuessedBytes; ++tried, ++position) {
     const std::uint32_t token = bytes[position];
     const std::uint32_t high =
-        position + 1 + (token >> 4) + 1;  // the offset's high byte, unless the literals go on
+        position + 1 + (token >> 4) + 1;  // the offset's high byte, unless the literal count has more bytes
     const std::uint32_t second = high + 1 + ((token & kLz4NibbleMax) + 1) / 16;
     const std::uint32_t second_high = second + 1 + (lz4_opaque(bytes[second]) >> 4) + 1;
     if (static_cast<std::uint32_t>(bytes[high] | bytes[second_high]) < reach / 256) return position;
@@ -127,9 +126,8 @@ inline constexpr std::uint32_t kLz4MostWalkedBytes = 4144;
 static_assert(kLz4MostWalkedBytes * 255 + kLz4MostWalkedBytes / 3 * 20 <= kLz4BytesMask);
 
 struct Lz4Walk {
-  std::uint32_t left_at =
-      0;                   // the first position not walked, with kLz4WalkStopped where the walk stopped there
-  std::uint32_t sums = 0;  // pieces << kLz4PieceShift | bytes; pieces are right modulo 2^11
+  std::uint32_t left_at = 0;  // the first position not walked, with kLz4WalkStopped if the walk stopped there
+  std::uint32_t sums = 0;     // pieces << kLz4PieceShift | bytes; pieces are right modulo 2^11
 };
 
 HEMSTITCH_HOST_DEVICE constexpr std::uint32_t lz4_sums(std::uint32_t literal_count,
@@ -137,7 +135,7 @@ HEMSTITCH_HOST_DEVICE constexpr std::uint32_t lz4_sums(std::uint32_t literal_cou
   return literal_count + match_length + (literal_count == 0 ? 1 : 2) * kLz4OnePiece;
 }
 
-// From `position` over all sequences that begin before `end` (<= limit).
+// Walks from `position` over all sequences that begin before `end` (<= limit).
 HEMSTITCH_HOST_DEVICE inline Lz4Walk walk_lz4(const std::uint8_t* bytes, std::uint32_t position,
                                               std::uint32_t end, std::uint32_t limit) {
   if (position >= end) return {position, 0};
@@ -151,22 +149,22 @@ HEMSTITCH_HOST_DEVICE inline Lz4Walk walk_lz4(const std::uint8_t* bytes, std::ui
     position = step.next;
   } while (position < end);
   if (position <= limit) return {position, sums};
-  // Short steps are not held against the limit. Only the last one can be incomplete: it is taken back.
+  // Short steps are not checked against the limit. Only the last one can be incomplete: then it is undone.
   return {begin | kLz4WalkStopped, sums - lz4_sums(step.literal_count, step.match_length)};
 }
 
-// ---- Without guesses, where there is room for tables, and time counts more than work ----
+// ---- Without guesses: where there is room for tables, and time matters more than work ----
 //
 // For each byte of a segment: if a sequence began there, where would the chain leave the segment? Made from the last byte to
-// the first, so that a sequence that stays inside is followed by one that was looked at before. One chain of look-ups then
-// tells where each segment is entered, and each is walked once.
+// the first, so that a sequence that stays inside is followed by one that was tabulated before. One chain of look-ups then tells
+// where each segment is entered, and each is walked once.
 
-// What a table tells: the first position behind the segment that is reached; or kLz4ExitStops and the position of a sequence
-// that is not a short step, or not complete.
+// What a table holds: the first position reached after the segment; or kLz4ExitStops and the position of a sequence that is not a
+// short step or not complete.
 inline constexpr std::uint32_t kLz4ExitStops = 1u << 15;
 static_assert(kLz4MostWalkedBytes < kLz4ExitStops);
 
-// Bytes that are looked at together, and those of them whose exits are: none of these follows another.
+// Bytes that are tabulated together: no sequence that begins at one of them is followed by one that begins at another.
 inline constexpr unsigned kLz4TabulatedBytes = 9;
 inline constexpr unsigned kLz4IndependentBytes = 3;
 static_assert(kLz4IndependentBytes <= 1 + kLz4OffsetBytes && kLz4TabulatedBytes % kLz4IndependentBytes == 0);

@@ -2,7 +2,7 @@
 // for blocks without history (lz4_one_pass.cu, lz4_one_pass_tiles.cu).
 //
 // Between the stages stand one record a position and the lists of sequences. The encoder is lz4_encode.cuh, with mapping,
-// shared memory, synchronisation and cost; the kernels here only say where blocks go.
+// shared memory, synchronisation and cost; the kernels here only choose where blocks go.
 #include "compact/gather/gather_cuda.hpp"
 #include "compact/scan/scan_cuda.hpp"
 #include "format/lz4/compress/lz4_compress_cuda.hpp"
@@ -20,8 +20,8 @@ __device__ const Sequence* list_of(const DeviceSequences& sequences, const Devic
   return sequences.d_sequences + first_sequence(block.position, blockIdx.x, lz4_block_plan());
 }
 
-// A thread block a block, into room of its own. (Of 40 registers, which the compiler would take for a sixth thread block on a
-// multiprocessor, one would be spilled.)
+// A thread block for each block, into the block's own room. (For a sixth thread block on a multiprocessor the compiler would use 40
+// registers and spill one.)
 __global__ void __launch_bounds__(kEncodeThreads, 5)
     encode_to_outputs(DeviceBlocks blocks, DeviceSequences sequences, DeviceLz4Output output) {
   __shared__ EncodeShared sh;
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(kEncodeThreads, 5)
   }
 }
 
-// A thread block a block: how much of the span it takes. A block of which more would be written than it has is stored.
+// A thread block for each block: how much of the span it takes. A block that would grow is stored.
 __global__ void __launch_bounds__(kEncodeThreads)
     count_sizes(DeviceBlocks blocks, DeviceSequences sequences, DeviceSpan span, std::uint32_t* d_rooms) {
   __shared__ EncodeShared sh;
@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(kEncodeThreads)
   }
 }
 
-// A thread block a block, to its place in the span.
+// A thread block for each block, to its place in the span.
 __global__ void __launch_bounds__(kEncodeThreads)
     encode_to_span(DeviceBlocks blocks, DeviceSequences sequences, DeviceSpan span) {
   __shared__ EncodeShared sh;
@@ -70,9 +70,9 @@ __global__ void __launch_bounds__(kEncodeThreads)
                        span.d_sizes[blockIdx.x]);
 }
 
-// The three kernels of a span of level 1's pages, which are written before their sizes are known: a thread a page.
+// The three kernels of a span of level 1's pages, which are written before their sizes are known: a thread for each page.
 
-// Room for each block where it stands in the batch: one that does not shrink does not need it.
+// Gives each block as much room as its content takes: one that does not shrink is not needed.
 __global__ void __launch_bounds__(kEncodeThreads)
     plan_rooms(DeviceBlocks blocks, std::byte* d_rooms, std::byte** d_outputs, std::size_t* d_capacities) {
   const std::uint32_t index = blockIdx.x * kEncodeThreads + threadIdx.x;
@@ -124,7 +124,7 @@ const KernelRegistration kEncodeRegistration(kEncodeBudget, encode_to_outputs);
 const KernelRegistration kCountRegistration(kCountBudget, count_sizes);
 const KernelRegistration kSpanRegistration(kSpanBudget, encode_to_span);
 
-// What stands between the stages.
+// What the stages pass on.
 struct Staged {
   Carver carver;
   FindAndParse<Lz4CostModel> find_and_parse;
@@ -148,7 +148,7 @@ struct StagedSpan {
   }
 };
 
-// Level 1's pages: into rooms of their own, then copied together.
+// Level 1's pages are written to rooms of their own and then copied together.
 struct PagesSpan {
   Carver carver;
   std::byte* d_room;

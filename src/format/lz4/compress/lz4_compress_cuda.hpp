@@ -27,7 +27,7 @@
 
 namespace hemstitch::cuda {
 
-// What an LZ4 block may hold, and what every size of a compressed block fits beside a flag in 32 bits.
+// The most content of an LZ4 block. With it, every size of a compressed block fits into 32 bits beside a flag.
 inline constexpr std::uint32_t kMaxLz4BlockBytes = 0x7E000000;
 
 // The most bytes that a block of `block_bytes` becomes: one sequence of literals.
@@ -46,7 +46,7 @@ struct DeviceLz4Output {
 };
 
 std::size_t compress_lz4_cuda_scratch_bytes(const DeviceBlocks& blocks, const Lz4Level& level);
-// Throws kInvalidOption for too little scratch and for a level with parameters outside their limits.
+// Throws kInvalidOption if the scratch is too small or the level has parameters outside their limits.
 void compress_lz4_cuda(const DeviceBlocks& blocks, const Lz4Level& level, const DeviceLz4Output& output,
                        void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);
 

@@ -1,4 +1,4 @@
-// What literals and matches cost in an LZ4 block: whole bytes, so the model is exact but for one thing.
+// What literals and matches cost in an LZ4 block: whole bytes, so the model is exact except for one thing.
 //
 // A literal is a byte. A match brings a token, an offset of two bytes and the extension bytes of its length.
 // The extension bytes of *literal runs* are priced 0: they depend on how many literals came before, which a
@@ -22,8 +22,8 @@ struct Lz4CostModel {
 
   HEMSTITCH_HOST_DEVICE constexpr std::uint32_t literal_cost() const { return kUnitsPerByte; }
   HEMSTITCH_HOST_DEVICE constexpr std::uint32_t match_cost(std::uint32_t length) const {
-    // lz4_extension_bytes(length - kLz4MinMatchBytes) without a branch or a division, since a device asks for five
-    // lengths a position: x / 255 is x * 32897 >> 23 as long as x < 66052.
+    // lz4_extension_bytes(length - kLz4MinMatchBytes) without a branch or a division, since a device needs it for five lengths a
+    // position: x / 255 is x * 32897 >> 23 as long as x < 66052.
     static_assert(kMaxRecordLength - kLz4MinMatchBytes + 255 - kLz4NibbleMax < 66052);
     const std::uint32_t extension_bytes = (length - kLz4MinMatchBytes + 255 - kLz4NibbleMax) * 32897 >> 23;
     return (1 + kLz4OffsetBytes + extension_bytes) * kUnitsPerByte;

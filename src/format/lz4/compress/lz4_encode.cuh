@@ -2,8 +2,8 @@
 //
 // Mapping. One thread block of kEncodeThreads a block, which takes the block's list in tiles of one sequence a thread:
 //
-//   sizes      a sequence that goes on with the match before it has none; the first of such a row adds their lengths up.
-//              What a sequence writes, and how far it moves in the input, follow from its counts.
+//   sizes      a sequence that continues the match before it has none; the first one of such a row adds up their
+//              lengths. A sequence's counts say what it writes and how far it moves in the input.
 //   scan       one prefix sum of both, in one 64-bit word: where each sequence writes, and where its literals stand.
 //   bytes      every thread writes its own sequence: into shared memory where the tile fits there (then the thread block
 //              stores it in words of 16 bytes), else to its place. Long runs of literals are copied by the sequence's
@@ -50,7 +50,7 @@ struct TileSequence {
   std::uint32_t literals;  // where its literals stand in the block
 };
 
-// Writes a tile to `place`, by all threads of the thread block, which all stand behind a barrier; and stand before one.
+// Writes a tile to `place`, by all threads of the thread block. Needs a barrier before and after it.
 __device__ __forceinline__ void write_tile(EncodeShared& sh, const DeviceBlock& block,
                                            const TileSequence& own, std::byte* place) {
   const unsigned thread = threadIdx.x, lane = thread % 32;
@@ -86,7 +86,7 @@ __device__ __forceinline__ void write_tile(EncodeShared& sh, const DeviceBlock& 
                block.d_block, block_end, thread, kEncodeThreads);
 }
 
-// Stores the `bytes` bytes that stand in `stage` from `misaligned` on, where `base`, aligned to 16, stands for its begin:
+// Stores the `bytes` bytes that are in `stage` from `misaligned` on; `base`, aligned to 16, is where the stage's begin belongs:
 // whole words of 16 bytes between the first and the last boundary, single bytes before and behind.
 __device__ __forceinline__ void store_stage(const uint4* stage, std::uint32_t misaligned, std::uint32_t bytes,
                                             std::byte* base, unsigned thread, unsigned threads) {
@@ -102,8 +102,8 @@ __device__ __forceinline__ void store_stage(const uint4* stage, std::uint32_t mi
   }
 }
 
-// The size of `block` written as the `count` sequences of `list`, by all threads of the thread block; kDoesNotFit where it is
-// more than `capacity`. kWrite: writes it to `output` too, as far as whole tiles fit.
+// The size of `block` written as the `count` sequences of `list`, by all threads of the thread block; kDoesNotFit if it is more
+// than `capacity`. kWrite: also writes it to `output`, as far as whole tiles fit.
 template <bool kWrite>
 __device__ std::uint64_t encode_block(EncodeShared& sh, const DeviceBlock& block, const Sequence* list,
                                       std::uint32_t count, std::byte* output, std::uint64_t capacity) {

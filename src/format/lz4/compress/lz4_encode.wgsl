@@ -64,7 +64,7 @@ fn literals_begin(index: u32, block: Block) -> u32 {
   return before.place + record_length(before.record);
 }
 
-// True where a match goes on the one before it, at the same offset.
+// True if a match continues the one before it, at the same offset.
 fn is_joined(index: u32, block: Block) -> bool {
   let record = sequences[index].record;
   return record != 0u && index > block.first_sequence && sequences[index].place == literals_begin(index, block) &&
@@ -88,7 +88,7 @@ fn size_sequences(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) siz
     }
     var match_length = record_length(sequences[index].record);
     if (match_length != 0u) {
-      // The last sequence of the block is no match, so this ends there.
+      // The last sequence of the block has no match, so the loop ends there.
       for (var next = index + 1u; is_joined(next, block); next++) {
         match_length += record_length(sequences[next].record);
       }
@@ -134,7 +134,7 @@ fn block_at(place: u32) -> u32 {
 }
 
 // The last tile of the block, and of its sequences the last one, whose output begins at or before `place` of the block's
-// output. What has no output begins where the next one does, and so is never the last.
+// output. A sequence without output begins where the next one does, so it is never the last.
 fn tile_at(block: Block, place: u32) -> u32 {
   var low = block.first_tile;
   var high = block.first_tile + block.tile_count;

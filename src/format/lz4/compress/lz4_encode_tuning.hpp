@@ -8,7 +8,7 @@ namespace hemstitch::cuda {
 // Threads that share a block; each takes one sequence of a tile.
 inline constexpr unsigned kEncodeThreads = 256;
 
-// Bytes of a tile that are put together in shared memory: what 256 sequences of text fill, twice over. A larger tile,
+// Bytes of a tile that are assembled in shared memory: twice what 256 sequences of text take. A larger tile,
 // which is mostly literals, goes straight to its place.
 inline constexpr std::uint32_t kEncodeStageBytes = 8192;
 

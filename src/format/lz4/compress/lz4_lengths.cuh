@@ -1,17 +1,17 @@
 // LZ4's lengths for the optimal parse on a CUDA device.
 //
-// Of a match of L bytes the lengths L .. L-3 and 18 are tried. Looking each up would cost five accesses a position; here one
-// and a few shared ones do. Beside the cost of each position p, in bytes times 8, a lane keeps the best of four:
+// Of a match of L bytes the lengths L .. L-3 and 18 are tried. Looking each up would cost five accesses a position; here one is
+// enough, and a few that positions share. Beside the cost of each position p, in bytes times 8, a lane keeps the best of four:
 //
 //   best_of_four(p) = min( cost(p+3) + 1, cost(p+2) + 2, cost(p+1) + 3, cost(p) + 4 )
 //
 // where 1 to 4 are the edges' numbers. All four lengths of a match have one price unless an extension byte lies between
 // them, so its best edge is best_of_four(p + L - 3) and that price: one access. Shorter matches than 7 bytes have fewer
-// lengths; theirs are the minima of the first one, two and three positions, which were steps on the way to
-// best_of_four() four positions ago and are still in registers. Lengths of 19 to 21 have some of 18 and less, a byte
-// cheaper: 18, 17 and 16 are three more edges, whose costs stand at the same distance for every position and pass from register
-// to register. Where an extension byte lies between lengths of more than 21, or the format's shortest match is not LZ4's, the
-// four costs are looked up (few_lengths()).
+// lengths; theirs are the minima over the first one, two and three positions. These were intermediate results of best_of_four()
+// four positions ago and are still in registers. For matches of 19 to 21 bytes, some of the four lengths are 18 or less and a byte
+// cheaper: 18, 17 and 16 are three more edges. Their costs are at the same distance for every position, so they pass from register
+// to register. Where an extension byte lies between lengths of more than 21, or the format's shortest match is not LZ4's, the four
+// costs are looked up (few_lengths()).
 #pragma once
 
 #include "format/lz4/compress/lz4_cost.hpp"
@@ -30,10 +30,10 @@ class EdgeSearch<Lz4CostModel, true> {
   struct alignas(4) NearWord {
     std::uint16_t best_of_four, cost;
   };
-  // In device memory: best_of_four, and in the upper two bits how many bytes more the position's own cost is. Literals cost a
-  // byte, so it is never more than 3 above that of the next three.
+  // A word in device memory: best_of_four, and in the upper two bits by how many bytes the position's own cost is higher. Since
+  // literals cost a byte, that is at most 3.
   using FarWord = std::uint16_t;
-  using Far = std::uint16_t;  // that of what the match looks up
+  using Far = std::uint16_t;  // the word that the match looks up
 
   __device__ EdgeSearch(const Lz4CostModel&, std::uint32_t shortest)
       : shortest_(shortest),
@@ -56,7 +56,7 @@ class EdgeSearch<Lz4CostModel, true> {
   template <unsigned kNear>
   __device__ void solve(const LaneCosts<kNear, EdgeSearch>& costs, std::uint32_t first,
                         const std::uint32_t* lengths, const Far* far, std::uint32_t* decisions) {
-    std::uint32_t cost_16[kBatchPositions + 2];  // of first + 16 and on
+    std::uint32_t cost_16[kBatchPositions + 2];  // from position first + 16 on
 #pragma unroll
     for (unsigned i = 0; i < kBatchPositions; ++i) cost_16[i] = costs.near(first + 16)[i * 32].cost;
     cost_16[kBatchPositions] = cost_20_, cost_16[kBatchPositions + 1] = cost_21_;
@@ -75,7 +75,7 @@ class EdgeSearch<Lz4CostModel, true> {
       const std::uint32_t priced = min(length, most_priced(costs.end, position));
       const std::uint32_t extension_bytes = (priced + kToNextExtension) * 32897 >> 23;
       best += (kBytes + extension_bytes) << kEdgeBits;
-      // From two extension bytes on: the prices of 19 to 21 bytes are dealt with right here.
+      // From two extension bytes on; the prices of 19 to 21 bytes are handled right here.
       is_few[i] = (extension_bytes >= 2 && priced + kToNextExtension - extension_bytes * 255 < 3) ||
                   length < few_below_;
       any_few = any_few || is_few[i];
@@ -93,7 +93,7 @@ class EdgeSearch<Lz4CostModel, true> {
         if (is_few[i] && lengths[i] != 0) {
           const std::uint32_t best =
               few_lengths(costs, first + i, lengths[i], most_priced(costs.end, first + i));
-          // What was too dear stays so; what was too short is none.
+          // A match that costs too much keeps its price. One that is too short is dropped.
           matches[i] = lengths[i] < few_below_ ? best : min(best, matches[i]);
         }
 
@@ -133,7 +133,7 @@ class EdgeSearch<Lz4CostModel, true> {
     return (word & kFarBestMask & ~kEdgeMask) + (word >> kFarBestBits << kEdgeBits);
   }
 
-  // priced_length() of optimal.hpp: no more than lies before the horizon.
+  // priced_length() of optimal.hpp: only the part before the horizon.
   __device__ std::uint32_t most_priced(std::uint32_t horizon, std::uint32_t position) const {
     return max(horizon - position, shortest_);
   }
@@ -159,7 +159,7 @@ class EdgeSearch<Lz4CostModel, true> {
   const std::uint32_t shortest_;
   const std::uint32_t first_with_18_;  // lengths from here on have edges for 18 and less
   const std::uint32_t few_below_;      // lengths below this are looked up one by one
-  // Of the four positions behind: minima of costs with the numbers of their edges.
+  // For the four positions after this one: minima of costs, with the numbers of their edges.
   std::uint32_t best_of_one_[kBatchPositions] = {1, 1, 1, 1}, best_of_two_[kBatchPositions] = {1, 1, 1, 1},
                 best_of_three_[kBatchPositions] = {1, 1, 1, 1};
   std::uint32_t costs_[3] = {0, 0, 0};  // of the three positions to the right

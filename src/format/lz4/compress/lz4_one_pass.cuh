@@ -1,11 +1,11 @@
 // What the ways of level 1 for pages (lz4_one_pass_page.cuh) and for larger blocks (lz4_one_pass_tile.cuh) share: the text
-// in shared memory, and a warp's sequences on their way to the output.
+// in shared memory, and a warp's sequences before they are written.
 //
 // Sequences gather in a list. When there are 32, each lane takes one: sizes, prefix sum, bytes into shared memory, from
 // there to the output in words of 16.
 //
-// Where no match is longer than a record can say, a length found here is the true one, or that of a true one's tail. So a
-// sequence never goes on with the match before it, and there is nothing to join.
+// No match here is longer than a record can hold, so a length found here is the true one, or that of the tail of a true one. So a
+// sequence never continues the match before it, and nothing must be joined.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@
 
 namespace hemstitch::cuda {
 
-// The warp's number in its thread block, in a way that tells the compiler that all lanes have the same: what follows from it then
-// costs no precautions against lanes that go different ways.
+// The warp's number in its thread block, computed so that the compiler knows it to be the same for all lanes. Then code that
+// depends on it needs no precautions against diverging lanes.
 __device__ __forceinline__ unsigned warp_number() { return __shfl_sync(~0u, threadIdx.x / 32, 0); }
 
 __device__ __forceinline__ std::uint32_t lowest_bit(std::uint32_t bits) {
@@ -30,22 +30,22 @@ __device__ __forceinline__ std::uint32_t lowest_bit(std::uint32_t bits) {
 __device__ __forceinline__ std::uint32_t bit_count(std::uint32_t bits) {
   return static_cast<std::uint32_t>(__popc(bits));
 }
-// All bits from bit `begin` on; none where that is 32 or more.
+// All bits from bit `begin` on; 0 if that is 32 or more.
 __device__ __forceinline__ std::uint32_t bits_from(std::uint32_t begin) { return moved_up(~0u, begin); }
-// The highest bit of byte `index` of a word, counted from its last; none from the fourth on.
+// The highest bit of byte `index` of a word, counted from its last byte; 0 from the fourth on.
 __device__ __forceinline__ std::uint32_t high_bit_of_byte(std::uint32_t index) {
   return moved_down(0x80000000u, index * 8);
 }
-// Of four bytes, by the bits that differ: how many of the first agree.
+// How many of the first of four bytes agree, from the bits that differ.
 __device__ __forceinline__ std::uint32_t agreeing_low_bytes(std::uint32_t difference) {
   return min(lowest_bit(difference) >> 3, 4u);
 }
 
-// Where the bytes around a pair of positions stand: the aligned words from the one before the first position's on.
+// The bytes around a pair of positions: the aligned words from the one before the first position's word on.
 struct Window {
   std::uint32_t words[6];
 
-  // The four bytes `index` words from the position on whose distance from its aligned word is `shift` bits; from 0 to 32.
+  // The four bytes `index` words after a position that is `shift` bits (0 to 32) after its aligned word.
   __device__ __forceinline__ std::uint32_t word(int index, std::uint32_t shift) const {
     return __funnelshift_rc(words[index + 1], words[index + 2], shift);
   }
@@ -56,22 +56,23 @@ struct Around {
   std::uint32_t before, words[4];
 };
 
-// A block in shared memory, at its own misalignment, so that it is loaded in words of 16 bytes. What is read before and
-// behind it is there, and whatever it is it does not count.
+// A block in shared memory, at its own misalignment, so that it is loaded in words of 16 bytes. Reads before and behind it are
+// allowed; their values do not matter.
 template <std::uint32_t kMostBytes>
 class SharedText {
  public:
   static constexpr bool kPage = kMostBytes <= kPageBytes;
-  // Rows are read up to the fourth behind the end.
+  // Rows are read up to the fourth one after the end.
   static constexpr std::uint32_t kLead = 16, kAhead = kPage ? 352 : 160;
-  // What a warp puts together before it stores it; sequences that it lists: at most 31 when two rows of 64 positions are begun.
+  // Bytes that a warp assembles before it stores them; and sequences that it lists, of which there are at most 31 when it begins
+  // two rows of 64 positions.
   static constexpr std::uint32_t kStageBytes = kPageStageBytes;
   static constexpr unsigned kListed = 32 + 2 * 64 / kLz4MinMatchBytes;
   struct alignas(16) Storage {
     std::uint32_t words[(kLead + 16 + kMostBytes + kAhead) / 4];
   };
 
-  // By `kThreads` threads, of which this is number `thread`; a barrier among them has to follow.
+  // By `kThreads` threads, of which this is number `thread`; a barrier among them must follow.
   template <unsigned kThreads>
   static __device__ __forceinline__ void load(Storage& sh, const std::byte* block, std::uint32_t block_bytes,
                                               unsigned thread) {
@@ -84,7 +85,7 @@ class SharedText {
       const std::uint32_t at = (i * kThreads + thread) * 16;
       if (at >= misaligned && at + 16 <= end) chunks[at / 16] = *reinterpret_cast<const uint4*>(base + at);
     }
-    // What is left: up to 15 bytes before the first whole chunk and behind the last one.
+    // The rest: up to 15 bytes before the first whole chunk and after the last one.
     auto* bytes = reinterpret_cast<std::byte*>(chunks);
     if (thread < 16 && thread >= misaligned && thread < end) bytes[thread] = base[thread];
     const std::uint32_t tail = end / 16 * 16 + thread;
@@ -102,7 +103,7 @@ class SharedText {
   __device__ __forceinline__ std::byte byte(std::uint32_t position) const {
     return reinterpret_cast<const std::byte*>(words_)[begin_ + position];
   }
-  // A lane's position in the first row; in the others it is as many words farther as they are.
+  // A lane's position in the first row. In the others it is farther on by the rows' distance.
   struct Place {
     const std::uint32_t* words;
     std::uint32_t shift;
@@ -130,7 +131,7 @@ class SharedText {
     return {{words[-1], words[0], words[1], words[2], words[3], words[4]}};
   }
 
-  // What is compared with a lane's own bytes: the word at `position` is asked for at once, the others later.
+  // What is compared with a lane's own bytes: the word at `position` is loaded at once, the others later.
   struct Candidate {
     std::uint32_t position, low, high;
   };
@@ -154,8 +155,8 @@ class SharedText {
              __funnelshift_r(third, fourth, shift), __funnelshift_r(fourth, fifth, shift)}};
   }
 
-  // For texts of which a part stands elsewhere: the words, where in them a position stands, in bytes, and words elsewhere in
-  // which they stand alike, where the block of `block` begins.
+  // For texts of which a part is elsewhere: the words; the place of a position in them, in bytes; and, for the part elsewhere,
+  // words with the same places, at the begin of `block`'s block.
   __device__ __forceinline__ const std::uint32_t* words() const { return words_; }
   __device__ __forceinline__ std::uint32_t at(std::uint32_t position) const { return begin_ + position; }
   __device__ __forceinline__ const std::uint32_t* words_in(const std::byte* block) const {
@@ -163,7 +164,7 @@ class SharedText {
   }
 
  private:
-  // How far a byte is from the begin of its word, in bits, modulo 32: which is what __funnelshift_r looks at.
+  // The distance of a byte from the begin of its word, in bits. Only its value modulo 32 counts, which is all that __funnelshift_r uses.
   static __device__ __forceinline__ std::uint32_t shift(std::uint32_t at) { return at * 8; }
   static __device__ std::uint32_t misalignment(const std::byte* block) {
     return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(block) % 16);
@@ -173,7 +174,7 @@ class SharedText {
   std::uint32_t bytes_, begin_;
 };
 
-// Sequences on their way to the output, of one warp.
+// One warp's sequences before they are written.
 template <std::uint32_t kStageBytes, unsigned kListed>
 struct alignas(16) RowShared {
   std::uint32_t stage[(kStageBytes + 16) / 4];
@@ -219,7 +220,7 @@ class RowWriter {
     return {entry.x, match_length(entry), kMostOffset - (entry.y & kMostOffset)};
   }
 
-  // Of the lanes up to this one.
+  // The maximum over the lanes up to this one.
   __device__ __forceinline__ std::uint32_t forward_maximum(std::uint32_t key) const {
 #pragma unroll
     for (unsigned distance = 1; distance < 32; distance *= 2)
@@ -227,10 +228,10 @@ class RowWriter {
     return key;
   }
 
-  // Where the bytes from `from` on stop agreeing with those `offset` before them, or `end`, if they do not before.
+  // Where the bytes from `from` on stop agreeing with those `offset` before them; at most `end`.
   __device__ std::uint32_t agreement_end(std::uint32_t from, std::uint32_t offset, std::uint32_t end) const {
     for (; from < end; from += 128) {
-      // What is read behind the end does not count.
+      // Bytes read after the end do not count.
       const std::uint32_t at = min(from + lane_ * 4, end);
       const std::uint32_t difference = text_.word(at) ^ text_.word(at - offset);
       const unsigned differs = __ballot_sync(~0u, difference != 0);
@@ -248,10 +249,10 @@ class RowWriter {
     std::uint32_t bytes, at, literals;  // bytes is 0 where the lane has none
   };
 
-  // The lane's part of `matches` sequences, of which nobody knows yet where they are written; the last literals behind them if
-  // they are the block's last. A match of no length is none: another has taken it over.
+  // The lane's part of `matches` sequences whose places are not known yet, followed by the last literals if these are the block's
+  // last sequences. A match of length 0 is none: another one has taken it over.
   __device__ __forceinline__ Placed sequence(ListedMatch match, std::uint32_t matches, bool last) {
-    if (lane_ >= matches) match = {text_.bytes(), 0, 0};  // of the lane behind them: the last literals
+    if (lane_ >= matches) match = {text_.bytes(), 0, 0};  // the lane after them: the last literals
     const std::uint32_t match_bytes = match.length;
     const std::uint32_t behind = match.position + match_bytes;
     Placed own;

@@ -6,21 +6,21 @@
 //
 //   look up    The four bytes at each position of the pair are hashed. The odd position looks into the table as the rows
 //              before have left it; then the even positions enter (match/common/enter_row.cuh), and each sees the newest one
-//              before it. Two candidates, of which the first word decides.
-//   compare    The candidate, up to 16 bytes: four words. And how many of the four bytes before agree as well.
-//   extend     Where a match reached 16 bytes and is not covered, the warp compares on, 128 bytes a step, for the first such
-//              lane. What it covers is left out, so a row has at most four extensions, and each goes on behind the one
-//              before.
+//              before it. That gives two candidates; the first word decides between them.
+//   compare    The candidate is compared up to 16 bytes, in four words, and also with the four bytes before.
+//   extend     Where a match has 16 bytes and is not covered, the warp compares on, 128 bytes a step, for the first such
+//              lane. Matches that this one covers are left out, so a row has at most four extensions, and each goes on after the
+//              one before.
 //   carry      One row behind, since a match may begin two pairs before its own: two shuffles. Then the running maximum of
 //              ends.
 //   lazy       One position behind again, since p looks at p+1: the lane decides for the position to the left of its pair and
 //              for the pair's first.
-//   walk       From match to match over one word of 64 decisions; where each match leads the lanes say beforehand.
+//   walk       From match to match over one word of 64 decisions; lanes compute beforehand where each match leads.
 //   write      lz4_one_pass.cuh.
 //
-// What binds is instructions. Bounds of work: a row has at most four extensions, and all of them together compare each byte
-// of the page once. Shared memory: the table, 4 KB, the page, and 1.3 KB for what it writes. Synchronisation: within the
-// warp. CPU twins: hash_pairs_reference.cpp, lazy_reference.cpp, lz4_encode_reference.cpp.
+// Instructions limit the speed. Bounds of work: a row has at most four extensions, and all of them together compare each byte of
+// the page once. Shared memory: 4 KB for the table, the page, and 1.3 KB for its output. Synchronisation: within the warp. CPU
+// twins: hash_pairs_reference.cpp, lazy_reference.cpp, lz4_encode_reference.cpp.
 #pragma once
 
 #include "format/lz4/compress/lz4_one_pass.cuh"
@@ -30,7 +30,7 @@
 
 namespace hemstitch::cuda {
 
-// What a warp needs of shared memory for a page.
+// The shared memory that a warp needs for a page.
 template <unsigned kHashBits>
 struct PageShared {
   RowWriter<SharedText<kPageBytes>>::Shared rows;
@@ -69,8 +69,8 @@ class PagePass : RowWriter<SharedText<kPageBytes>> {
 
   // The bytes written, or kDoesNotFit. At most `capacity` bytes are written to `output`.
   __device__ std::uint32_t compress(std::byte* output, std::uint64_t capacity) {
-    // In turn a row is compared, the one behind it looked up, the one behind that loaded; and the one before it carried.
-    // Two rows at a time, so that none has to be moved.
+    // In each turn a row is compared, the next one looked up, the one after that loaded, and the one before it carried. Two rows at
+    // a time, so that no row has to be moved between registers.
     Window window[2] = {Text::window(place_, 0), Text::window(place_, kRow)};
     Probe probe[2];
     probe[0] = look_up_first(enter(window[0], 0));
@@ -122,8 +122,8 @@ class PagePass : RowWriter<SharedText<kPageBytes>> {
 
   // The even positions of a row enter.
   //
-  // A slot that nobody entered says 0, as if the page's first position had: which has another hash, so its word differs. And
-  // all positions enter, also those without a hash. Those that have one do not see them, and what they find begins in the
+  // An unused slot holds 0, as if the page's first position had entered. That position has another hash, so its word differs. All
+  // positions enter, even those without a hash. Positions with a hash do not see these, and what they find themselves begins in the
   // last 7 bytes, where LZ4 allows no match.
   __device__ __forceinline__ Entered enter(const Window& window, std::uint32_t row) {
     // Before a lane enters: RowEntry begins with a barrier of the warp.
@@ -131,12 +131,12 @@ class PagePass : RowWriter<SharedText<kPageBytes>> {
     return {RowEntry(newest_, hash_word(window.word(0, place_.shift), kHashBits), true, row / 2 + lane_),
             odd_newest};
   }
-  // Looks the row up, and asks for the candidates' bytes.
+  // Looks the row up, and loads the candidates' bytes.
   __device__ __forceinline__ Probe look_up(Entered entered) const {
     const std::uint32_t newest = entered.even.finish(lane_);
     return {{text_.candidate(2 * newest), text_.candidate(2 * entered.odd_newest)}};
   }
-  // In the first row the first position, and all odd ones, have no candidate: their own bytes, inverted, are none.
+  // In the first row, the first position and all odd ones have no candidate: they get their own bytes, inverted, which never agree.
   __device__ __forceinline__ Probe look_up_first(Entered entered) const {
     Probe probe = look_up(entered);
     if (lane_ == 0) invert(probe.candidate[0]);
@@ -167,7 +167,7 @@ class PagePass : RowWriter<SharedText<kPageBytes>> {
       const std::uint32_t position = row + 2 * lane_ + odd;
       const std::uint32_t end = min(position + length + agreeing_low_bytes(difference), text_.bytes());
       if (end >= position + 16) covers_to = position + 16;
-      // What stands before the block does not agree.
+      // Bytes before the block count as different.
       const std::uint32_t differs_before =
           (own.word(-1, shift) ^ other.before) | high_bit_of_byte(candidate.position);
       const auto reach = static_cast<std::uint32_t>(__clz(static_cast<int>(differs_before))) / 8;
@@ -196,22 +196,22 @@ class PagePass : RowWriter<SharedText<kPageBytes>> {
     return kept ? found : 0;
   }
 
-  // About a row's positions from the one before it on: a lane speaks for the position to the left of its pair and for the
-  // pair's first.
+  // Decisions about a row's positions, beginning with the one before the row: a lane decides for the position to the left of its
+  // pair and for the pair's first.
   struct Decisions {
     unsigned low, high;        // in every lane: the positions whose match is taken, if the walk comes to them
     std::uint32_t left, even;  // keys
   };
 
-  // The row that begins at `row` and has `found`, and the decisions.
+  // Carries the row that begins at `row`, whose matches are `found`, and makes the decisions.
   __device__ __forceinline__ Decisions carry(std::uint32_t found, std::uint32_t next_found,
                                              std::uint32_t row) {
-    // Lanes count modulo 32: the first of the next row stand behind the last.
+    // Lanes count modulo 32: the first ones of the next row follow the last one.
     const std::uint32_t second =
         __shfl_sync(~0u, (next_found & first_lane_) | (found & ~first_lane_), lane_ + 1);
     const std::uint32_t third =
         __shfl_sync(~0u, (next_found & first_two_lanes_) | (found & ~first_two_lanes_), lane_ + 2);
-    // What begins at the pair's first position or before it, and at its second.
+    // Matches that begin at the pair's first position or before it, and at its second.
     const auto reaching = [](std::uint32_t match, std::uint32_t back) {
       return match >= (back + 1) << kKeyBits ? match & kKey : 0;
     };
@@ -226,7 +226,7 @@ class PagePass : RowWriter<SharedText<kPageBytes>> {
     carried_key_ = __shfl_sync(~0u, odd, 31);
 
     const std::uint32_t position = row + 2 * lane_;
-    // LZ4's limits are of account where a match ends in the last 7 bytes.
+    // LZ4's limits matter only if a match ends in the last 7 bytes.
     if (static_cast<int>(carried_key_ >> kCodeBits) > static_cast<int>(text_.bytes()) - 8) {
       left = within_limits(left, position - 1);
       even = within_limits(even, position);
@@ -234,25 +234,25 @@ class PagePass : RowWriter<SharedText<kPageBytes>> {
     }
     const unsigned left_decided = __ballot_sync(~0u, taken_at(left, even, position - 1));
     const unsigned even_decided = __ballot_sync(~0u, taken_at(even, odd, position));
-    // In order: a lane picks out the decisions of its own number, and of 32 more.
+    // In the positions' order: a lane picks the decisions with its own number, and with 32 more.
     const unsigned picked = ((lane_ & 1) != 0 ? even_decided : left_decided) >> (lane_ / 2);
     return {__ballot_sync(~0u, (picked & 1) != 0), __ballot_sync(~0u, (picked >> 16 & 1) != 0), left, even};
   }
 
-  // A position's match is taken where it is long enough, and the next position's is no longer.
+  // A position's match is taken if it is long enough and the next position's is not longer.
   static __device__ __forceinline__ bool taken_at(std::uint32_t key, std::uint32_t next_key,
                                                   std::uint32_t position) {
     return key >= (position + kLz4MinMatchBytes) * kOneEnd &&
            static_cast<int>(next_key - (key & ~kMostOffset)) < static_cast<int>(2 * kOneEnd);
   }
 
-  // A key after LZ4's limits: the last 5 bytes are literals, the last match starts 12 before the end.
+  // A key after LZ4's limits are applied: the last 5 bytes are literals, the last match starts 12 before the end.
   __device__ __forceinline__ std::uint32_t within_limits(std::uint32_t key, std::uint32_t position) const {
     if (static_cast<int>(position) > static_cast<int>(text_.bytes()) - 12) return 0;
     return min(key >> kCodeBits, text_.bytes() - 5) << kCodeBits | (key & kMostOffset);
   }
 
-  // The first decision from number `begin` on; 64 or more for none.
+  // The number of the first decision from `begin` on; 64 or more: none.
   static __device__ __forceinline__ std::uint32_t first_decided(const Decisions& decisions,
                                                                 std::uint32_t begin) {
     const unsigned low = decisions.low & bits_from(begin);
@@ -262,8 +262,8 @@ class PagePass : RowWriter<SharedText<kPageBytes>> {
 
   // From match to match over the decisions about the row that begins at `row`.
   __device__ __forceinline__ void walk(const Decisions& decisions, std::uint32_t row) {
-    // Where the walk stands, counted from the row's first decision, is `walk_`; where it goes from the lane's matches, and the
-    // ones that it comes to there, each lane says beforehand.
+    // `walk_` is the walk's place, counted from the row's first decision. Each lane computes beforehand where the walk goes from
+    // its matches, and to which match it comes there.
     const std::uint32_t left_goes_to = (decisions.left >> kCodeBits) + 1 - row;
     const std::uint32_t even_goes_to = (decisions.even >> kCodeBits) + 1 - row;
     const std::uint32_t comes_to =
@@ -294,8 +294,8 @@ class PagePass : RowWriter<SharedText<kPageBytes>> {
 
   std::uint32_t covered_end_ = 0;  // where the last long match ends
   std::uint32_t carried_key_ = 0;  // what the next row inherits
-  // Of a row's decisions, the first of which is for the position before it, the one where the walk stands. It begins behind
-  // a row that is not there.
+  // The number of the row's decision at which the walk is; the first decision is for the position before the row. It begins after
+  // an imaginary row.
   std::uint32_t walk_ = kRow + 1;
 };
 

@@ -1,21 +1,21 @@
-// Rows of 32 positions from candidates to the matches that are taken, by one warp, from left to right: what the tiles of level 1
-// (lz4_one_pass_tile.cuh) are made of.
+// Rows of 32 positions from candidates to the matches that are taken, by one warp, from left to right. The tiles of level 1
+// (lz4_one_pass_tile.cuh) consist of them.
 //
 // hash_chain of depth 1, the stitch and lazy look little ahead and carry little along, so a warp takes 32 positions, a
 // *row*, through all of them while the numbers are in registers. A lane owns one position of the row. The text is in shared
-// memory; candidates stand in memory, links that match/stitch/build_chains.cuh has built.
+// memory; candidates are links in device memory, which match/stitch/build_chains.cuh has built.
 //
-//   compare    The candidate, up to the cap of 16 bytes: four words. And how many of the four bytes before agree as well,
-//              which is what a neighbour to the left may borrow.
-//   extend     Where a match reached the cap, the warp compares on, 128 bytes a step, for the first such lane; every other
-//              lane with that offset, in this row and later ones, ends where it ends. 32 such ends are remembered, one a
+//   compare    The candidate is compared up to the cap of 16 bytes, in four words, and also with the four bytes before:
+//              matches may begin as much earlier.
+//   extend     Where a match has reached the cap, the warp compares on, 128 bytes a step, for the first such lane. Every
+//              other match of that offset, in this row and later ones, ends at the same place. 32 such ends are remembered, one a
 //              lane.
 //   stitch     One row behind, since position p looks at p+1..p+4: four shuffles. Then the running maximum of the ends.
 //   lazy       One position behind again, since p looks at p+1: the lane decides for the position to its left.
-//   walk       From match to match over one word of decisions; where each match leads the lanes say beforehand.
+//   walk       From match to match over one word of decisions; lanes compute beforehand where each match leads.
 //
-// What binds is instructions. Bounds of work: a row has at most 32 extensions, each of a stretch that nothing is remembered
-// of, and of no more bytes than a record can say and a segment has. CPU twins: hash_chain_reference.cpp, stitch_reference.cpp,
+// Instructions limit the speed. Bounds of work: a row has at most 32 extensions, each of a stretch of which nothing is remembered,
+// and of no more bytes than a record can hold and a segment has. CPU twins: hash_chain_reference.cpp, stitch_reference.cpp,
 // lazy_reference.cpp.
 #pragma once
 
@@ -26,13 +26,13 @@ namespace hemstitch::cuda {
 // Comparisons are of four words.
 inline constexpr std::uint32_t kOnePassCapBytes = 16;
 
-// What rows go through once their candidates are known.
+// The steps of rows whose candidates are known.
 //
 // Packings.
 //   match   length, code: of two the better is the larger; 0 for none
-//   key     of the forward maximum: end, counted from the row's begin, then lane + 1, with 0 in place of lane + 1 for what
-//           earlier rows carry in: on equal ends the later position wins, which is the position's own. A position without a
-//           match has one that ends where it stands, which is no worse than none
+//   key     of the forward maximum: end, counted from the row's begin, then lane + 1, with 0 in place of lane + 1 for
+//           matches of earlier rows: on equal ends the later position wins, which is the position's own match. A position without a
+//           match gets one that ends at the position itself, which is no worse than none
 //
 // Positions, and the ends of matches, count from where `Text` begins.
 template <class Text>
@@ -46,7 +46,8 @@ class RowPass : protected RowWriter<Text> {
   static constexpr std::uint32_t kKeyLanes = 63;
   static constexpr unsigned kReach = 4;
 
-  // `most_known` is as far beyond a match's longest length as the position of another may be that ends where it ends.
+  // A remembered end may serve positions up to `most_known` after the match that found it: comparisons go as far beyond
+  // that match's longest length.
   __device__ RowPass(typename Writer::Shared& sh, const Text& text, unsigned lane, std::uint32_t most_known)
       : Writer(sh, text, lane), place_(text.place(lane)), most_known_(most_known) {
 #pragma unroll
@@ -63,7 +64,7 @@ class RowPass : protected RowWriter<Text> {
         carried[kReach];  // the match begun 1, 2, .. bytes earlier; 0 where those bytes do not agree
   };
 
-  // The candidate of a lane's position, asked for.
+  // Loads the candidate of a lane's position.
   __device__ __forceinline__ Probe probe(bool present, std::uint32_t candidate) const {
     Probe probe{};
     probe.present = present;
@@ -83,7 +84,7 @@ class RowPass : protected RowWriter<Text> {
       length = min(length + agreeing_low_bytes(difference), text_.bytes() - position);
       const std::uint32_t offset = position - probe.candidate.position;
       match = length << kCodeBits | (kMostOffset - offset);
-      // What stands before the block does not agree.
+      // Bytes before the block count as different.
       differs_before =
           (own.before ^ other.before) | high_bit_of_byte(text_.in_block(probe.candidate.position));
     }
@@ -117,7 +118,7 @@ class RowPass : protected RowWriter<Text> {
       const std::uint32_t leader = lowest_bit(open);
       const std::uint32_t leader_code = __shfl_sync(~0u, code, leader);
       const std::uint32_t leader_position = position - lane_ + leader;
-      // What is known holds from some position before this one on.
+      // A remembered end holds from some position before this one on.
       const unsigned knows = __ballot_sync(~0u, known_code_ == leader_code && leader_position < known_end_);
       std::uint32_t end;
       if (knows != 0) {
@@ -135,17 +136,17 @@ class RowPass : protected RowWriter<Text> {
     return match;
   }
 
-  // A lane's part of the decisions about a row's positions from the one before it on. The lane speaks for the position to its
-  // left.
+  // A lane's part of the decisions about a row's positions, beginning with the one before the row. The lane decides for the
+  // position to its left.
   struct Decisions {
     unsigned decided;    // in every lane: the positions whose match is taken, if the walk comes to them
     std::uint32_t left;  // the key of the position
     std::uint32_t code;  // its match's
   };
 
-  // The stitch for the row that begins at `row`, where `found` is, and the decisions.
+  // Stitches the row that begins at `row`, whose matches are `found`, and makes the decisions.
   __device__ __forceinline__ Decisions stitch(const Found& found, const Found& next, std::uint32_t row) {
-    // Lanes count modulo 32: the first of the next row stand behind the last.
+    // Lanes count modulo 32: the first ones of the next row follow the last one.
     std::uint32_t carried[kReach];
 #pragma unroll
     for (unsigned k = 1; k <= kReach; ++k) {
@@ -157,7 +158,7 @@ class RowPass : protected RowWriter<Text> {
         __vimax3_u32(__vimax3_u32(found.match, carried[0], carried[1]), carried[2], carried[3]);
 
     const std::uint32_t bytes_left = text_.bytes() - row;
-    // Of a key of an earlier row, that of the position before this row.
+    // The carried key, which is of an earlier row, becomes that of the position before this row.
     std::uint32_t key, code = 0, carried_left = carried_key_, carried_left_code = carried_code_;
     std::uint32_t last_end;  // from the row on
     key = max(forward_maximum((rank >> kCodeBits << kEndShift) + (lane_ << kEndShift) + lane_ + 1),
@@ -170,8 +171,8 @@ class RowPass : protected RowWriter<Text> {
     carried_key_ = max(last_key, 32u << kEndShift) - (32u << kEndShift);
     carried_code_ = __shfl_sync(~0u, code, 31);
 
-    // From here on the lane speaks for the position to its left: its match is taken where it is long enough, and the lane's
-    // own is no longer.
+    // From here on the lane decides for the position to its left: its match is taken if it is long enough and the lane's own is not
+    // longer.
     const std::uint32_t turned = __shfl_sync(~0u, key, lane_ + 31);
     std::uint32_t left = lane_ == 0 ? carried_left : turned;
     if (static_cast<int>(last_end) > static_cast<int>(bytes_left) - 8) {
@@ -189,8 +190,8 @@ class RowPass : protected RowWriter<Text> {
 
   // From match to match over the decisions about the row that begins at `row`.
   __device__ __forceinline__ void walk(const Decisions& decisions, std::uint32_t row) {
-    // Where the walk stands, counted from the row's first decision, is `walk_`; where it goes from the lane's match, and the
-    // match that it comes to there, each lane says beforehand.
+    // `walk_` is the walk's place, counted from the row's first decision. Each lane computes beforehand where the walk goes from
+    // its match, and to which match it comes there.
     const std::uint32_t goes_to = (decisions.left >> kEndShift) + 1;
     const std::uint32_t comes_to = lowest_bit(decisions.decided & bits_from(goes_to));
     unsigned taken = 0;
@@ -208,8 +209,8 @@ class RowPass : protected RowWriter<Text> {
     listed_ += bit_count(taken);
   }
 
-  // A key, of the position `from_row` from the row on, after LZ4's limits: the last 5 bytes are literals, the last match
-  // starts 12 before the end. They are of no account where no match of the row ends in the last 7 bytes.
+  // The key of the position `from_row` after the row's begin, after LZ4's limits: the last 5 bytes are literals, the last match
+  // starts 12 before the end. The limits do not matter if no match of the row ends in the last 7 bytes.
   static __device__ std::uint32_t within_limits(std::uint32_t key, std::uint32_t from_row,
                                                 std::uint32_t bytes_left) {
     if (static_cast<int>(from_row) > static_cast<int>(bytes_left) - 12) return 0;
@@ -225,10 +226,10 @@ class RowPass : protected RowWriter<Text> {
   std::uint32_t first_lanes_[kReach];  // all bits in the first 1, 2, .. lanes
 
   std::uint32_t known_code_ = 0, known_end_ = 0,
-                facts_ = 0;                           // a fact a lane: an offset, and where it ends to agree
+                facts_ = 0;                           // a fact a lane: an offset, and where matches of it end
   std::uint32_t carried_key_ = 0, carried_code_ = 0;  // what the next row inherits
   std::uint32_t walk_ = 1;                            // a row's first decision is for the position before it
-  bool cut_ = false;  // there was a match that is longer than a record can say, or nearly
+  bool cut_ = false;  // there was a match that is longer than a record can hold, or nearly so
 };
 
 }  // namespace hemstitch::cuda

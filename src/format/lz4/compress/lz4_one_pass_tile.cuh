@@ -1,14 +1,14 @@
 // Level 1 on blocks of any size without history: which matches are taken, by thread blocks that each have a *tile* of 64 KB.
 //
-// A tile's text is in shared memory, with as much before it as walks need to meet. A candidate before that is read from device
-// memory, where the neighbouring thread blocks have just read it too: by the same instructions, since a pointer says which
-// memory is meant.
+// A tile's text is in shared memory, with as much before it as walks need to meet. Candidates before that are read from device
+// memory, which neighbouring thread blocks have just read too. The instructions are the same, since the pointer tells which memory
+// is meant.
 //
-// The warps each take a *segment*, a twelfth of a tile, through the rows (lz4_one_pass_rows.cuh). Only the walk and what the
-// running maximum carries pass from one segment to the next, and both soon forget where they began: a warp begins 384 bytes
-// before its segment. Where the state that it enters its segment with is not the one that the warp before left, it goes over
-// the segment again, from the true state: the result is exact, and a tile takes at most as many turns as it has warps. The
-// same holds from tile to tile, where another kernel sees to it (lz4_one_pass_tiles.cu).
+// The warps each take a *segment*, a twelfth of a tile, through the rows (lz4_one_pass_rows.cuh). Only the walk and the running
+// maximum pass from one segment to the next, and both soon no longer depend on where they began: so a warp begins 384 bytes before
+// its segment. If it entered its segment in another state than the warp before left, it goes over the segment again from the true
+// state. So the result is exact, and a tile takes at most as many turns as it has warps. Another kernel does the same from tile to
+// tile (lz4_one_pass_tiles.cu).
 //
 // Matches go to lists in memory. Shared memory: the tile, and half a KB a warp. Synchronisation: within the warp; barriers of
 // the thread block stand between the turns.
@@ -24,7 +24,7 @@ namespace hemstitch::cuda {
 
 inline constexpr std::uint32_t kTileBytes = 65536;
 inline constexpr std::uint32_t kSegmentBytes = (kTileBytes / kTileWarps + 63) / 64 * 64;
-// What stands in shared memory before a tile, and behind it: what is run up over and compared, and what rows are read ahead.
+// Bytes in shared memory before a tile, for the run-up and for comparisons, and after it, for rows that are read ahead.
 inline constexpr std::uint32_t kTileLeadBytes = kRunUpBytes + 64;
 inline constexpr std::uint32_t kTileAheadBytes = 160;
 static_assert(kSegmentBytes % 64 == 0 && kRunUpBytes % 64 == 0 && kRunUpBytes <= kSegmentBytes);
@@ -34,10 +34,10 @@ HEMSTITCH_HOST_DEVICE constexpr std::uint32_t tiles_of(std::uint32_t block_bytes
   return block_bytes == 0 ? 1 : (block_bytes - 1) / kTileBytes + 1;
 }
 
-// A match as the lists have it: 24 bits where it begins in its block, 24 where it ends, and the code of its offset.
+// A match in the lists' form: 24 bits for its begin in the block, 24 for its end, and the code of its offset.
 class TileMatch {
  public:
-  static constexpr std::uint32_t kMostBlockBytes = 1u << 24;  // of which the last bytes are literals
+  static constexpr std::uint32_t kMostBlockBytes = 1u << 24;  // the last of them are literals
 
   TileMatch() = default;
   __device__ TileMatch(std::uint32_t begin, std::uint32_t end, std::uint32_t code)
@@ -50,7 +50,7 @@ class TileMatch {
   uint2 words_;
 };
 
-// What the first decision of a segment depends on, and so what the segment before has to leave.
+// All that the first decision of a segment depends on, which the segment before leaves.
 struct WalkState {
   std::uint32_t walk, carried_key, carried_code;
   __device__ bool operator==(const WalkState& other) const {
@@ -69,7 +69,7 @@ struct Tile {
   };
   WalkState entered;             // by its first segment
   std::uint32_t literals_begin;  // behind the last match of the tiles before
-  std::uint32_t cut;             // whether a match may have been longer than a record can say
+  std::uint32_t cut;             // whether a match may have been longer than a record can hold
   Segment segments[kTileWarps];
 };
 
@@ -78,7 +78,7 @@ struct Tiles {
   Tile* d_tiles;
   TileMatch* d_matches;
 
-  // A list has room for a match every four bytes, one that reaches into its segment, and what rounding takes.
+  // A list has room for a match every four bytes, for one that reaches into its segment, and for rounding.
   static constexpr std::uint32_t kListSlack = 8;
 
   HEMSTITCH_HOST_DEVICE static std::uint64_t most_tiles(std::uint64_t batch_bytes,
@@ -90,7 +90,7 @@ struct Tiles {
     return batch_bytes / kLz4MinMatchBytes + most_tiles(batch_bytes, block_count) * kTileWarps * kListSlack;
   }
 
-  // Blocks stand in order and do not overlap, so no two tiles have one place.
+  // Blocks are in order and do not overlap, so no two tiles have the same place.
   __device__ static std::uint64_t first_of(const DeviceBlock& block, std::uint32_t block_index) {
     return block.position / kTileBytes + block_index;
   }
@@ -105,8 +105,8 @@ struct Tiles {
   }
 };
 
-// A tile's text, from the first byte that stands in shared memory on: positions count from there, and are negative, modulo
-// 2^32, before it. kAlone says that the block has no other tile, so that all of it is there: which saves asking for each candidate.
+// A tile's text. Positions count from the first byte in shared memory; before it they are negative, modulo 2^32. kAlone: the block
+// has no other tile, so all of it is in shared memory, and candidates need no check.
 template <bool kAlone>
 class TileText {
   using Near = SharedText<kTileLeadBytes + kTileBytes + kTileAheadBytes>;
@@ -114,7 +114,7 @@ class TileText {
  public:
   static constexpr bool kPage = false;
   static constexpr std::uint32_t kStageBytes = 0;  // nothing is written from here
-  // At most 31 when two rows of 32 positions are begun.
+  // There are at most 31 when two rows of 32 positions begin.
   static constexpr unsigned kListed = 32 + 2 * 32 / kLz4MinMatchBytes;
   using Storage = typename Near::Storage;
   using Place = typename Near::Place;
@@ -123,7 +123,7 @@ class TileText {
   __device__ TileText(Storage& sh, const DeviceBlock* block, std::uint32_t tile)
       : TileText(sh, *block, tile * kTileBytes) {}
 
-  // By all threads of the thread block; a barrier has to follow.
+  // By all threads of the thread block; a barrier must follow.
   __device__ __forceinline__ void load(Storage& sh, unsigned thread) const {
     Near::load<kTileWarps * 32>(sh, first_byte(), loaded_bytes(), thread);
   }
@@ -158,7 +158,7 @@ class TileText {
   __device__ __forceinline__ Around around(const Candidate& c) const {
     if (kAlone) return near_.around(c);
     const std::uint32_t* words = words_at(c.position);
-    // What stands before the block does not count; a word that is wholly there is not read.
+    // Bytes before the block do not count; a word that is wholly before it is not read.
     const std::uint32_t before = words[in_block(c.position) > near_.at(c.position) % 4 ? -1 : 0];
     const std::uint32_t third = words[2], fourth = words[3], fifth = words[4];
     return near_.around(c, before, third, fourth, fifth);
@@ -186,7 +186,7 @@ class TileText {
   __device__ __forceinline__ bool is_near(std::uint32_t position) const {
     return static_cast<int>(position) >= 4;
   }
-  // The aligned word in which a position stands, in one memory or the other.
+  // The aligned word that holds a position, in one memory or the other.
   __device__ __forceinline__ const std::uint32_t* words_at(std::uint32_t position) const {
     const int at = static_cast<int>(near_.at(position)) >> 2;
     return (is_near(position) ? near_.words() : far_words_) + at;
@@ -197,7 +197,7 @@ class TileText {
   std::uint32_t begin_, bytes_;
 };
 
-// What a thread block needs of shared memory for a tile, whether it is alone or not.
+// The shared memory that a thread block needs for a tile, alone or not.
 struct TileShared {
   TileText<true>::Storage text;
   RowWriter<TileText<true>>::Shared rows[kTileWarps];
@@ -212,12 +212,12 @@ class TilePass : RowPass<TileText<kAlone>> {
   using Rows = RowPass<Text>;
   using Rows::cut_, Rows::lane_, Rows::listed_, Rows::text_;
   using typename Rows::Probe, typename Rows::Found;
-  // Beyond a match's longest length: whoever knows where it ends is in the same segment, or in the rows around it.
+  // Added to a match's longest length: a remembered end comes from the same segment, or from the rows around it.
   static constexpr std::uint32_t kMostKnown = kSegmentBytes + kRunUpBytes + 128;
 
  public:
-  // By all threads; behind it stands a barrier. `links` has the distance to the nearest candidate of every position of the
-  // block, 0 for none.
+  // By all threads; a barrier follows. `links` has the distance from every position of the block to its nearest candidate, 0 for
+  // none.
   __device__ TilePass(TileShared& sh, const DeviceBlock* block, std::uint32_t tile,
                       const std::uint16_t* links, TileMatch* list, unsigned warp, unsigned lane)
       : Rows(sh.rows[warp], Text(sh.text, block, tile), lane, kMostKnown),
@@ -230,8 +230,8 @@ class TilePass : RowPass<TileText<kAlone>> {
     text_.load(sh.text, warp * 32 + lane);
   }
 
-  // Lists the matches of all segments. First all at once; then, in order, of each segment that began to walk from another
-  // state than the one before it left: few do.
+  // Lists the matches of all segments. First all segments at once; then, in order, each one that began in another state than the
+  // segment before it left, which is rare.
   __device__ void list_matches(Tile* tile) {
     if (warp_ == 0 && lane_ == 0) tile_sh_.tile = tile;
 #pragma unroll 1
@@ -268,7 +268,7 @@ class TilePass : RowPass<TileText<kAlone>> {
   }
 
  private:
-  // Whether the warp has to list its segment in this turn, from a state that is new to it.
+  // Whether the warp must list its segment again in this turn, from a new state.
   __device__ bool enters_again(unsigned turn) {
     if (turn != warp_ || begin_ >= text_.bytes()) return false;
     const WalkState state = tile_sh_.left[turn - 1];
@@ -284,12 +284,12 @@ class TilePass : RowPass<TileText<kAlone>> {
     if (warp_ == 0 && lane_ == 0) tile_sh_.tile->cut = cut_before | static_cast<std::uint32_t>(cut);
   }
 
-  // The segment's matches, from the state that it is entered with, or from what some rows before it lead to.
+  // Lists the segment's matches, from its entry state, or from what the rows before it lead to.
   __device__ __forceinline__ void list_segment(bool from_state) {
     if (lane_ == 0) trace_mark(kTraceCompressSegment, text_.in_block(begin_));
     const std::uint32_t from = from_state || begin_ < kRunUpBytes ? begin_ : begin_ - kRunUpBytes;
     const std::uint32_t read_end = min(end_, text_.bytes()) + 32;
-    Rows::known_end_ = 0;  // what is known of later positions says nothing of these
+    Rows::known_end_ = 0;  // ends remembered from later positions do not hold here
     Rows::walk_ = 1;
     Rows::carried_key_ = Rows::carried_code_ = 0;
     Around around[2] = {Rows::around(from), Rows::around(from + 32)};
@@ -307,7 +307,7 @@ class TilePass : RowPass<TileText<kAlone>> {
         link = link_at(row + 64 + lane_);
         around[odd] = Rows::around(row + 64);
         if (odd == 1 && begin == begin_) enter_segment(from_state);
-        // The row behind the segment is compared, for the stitch, and is the next segment's.
+        // The row after the segment is compared too, for the stitch, but belongs to the next segment.
         if (row != from && row < end_ + 32)
           Rows::walk(Rows::stitch(found[1 - odd], found[odd], row - 32), row - 32);
       }
@@ -332,7 +332,7 @@ class TilePass : RowPass<TileText<kAlone>> {
     tile_sh_.tile->segments[warp_] = {left, stored_, stored_ == 0 ? 0 : last_end, 0, 0};
   }
 
-  // The first `count` of the list to device memory, a match a lane; returns where the lane's ends.
+  // Stores the first `count` matches of the list in device memory, one a lane; returns where the lane's match ends.
   __device__ __forceinline__ std::uint32_t store(std::uint32_t count) {
     if (lane_ >= count) return 0;
     const uint2 entry = Rows::sh_.list[lane_];
@@ -341,7 +341,7 @@ class TilePass : RowPass<TileText<kAlone>> {
     return end;
   }
 
-  // Before the segment's first decision.
+  // Sets the state before the segment's first decision.
   __device__ __forceinline__ void enter_segment(bool from_state) {
     if (from_state) {
       const WalkState state = tile_sh_.entered[warp_];
@@ -352,7 +352,7 @@ class TilePass : RowPass<TileText<kAlone>> {
       tile_sh_.entered[warp_] = {Rows::walk_, Rows::carried_key_, Rows::carried_code_};
     }
     listed_ = stored_ = 0;
-    __syncwarp();  // other lanes' entries stand where the next ones are written
+    __syncwarp();  // the next entries are written over those of other lanes
   }
 
   __device__ __forceinline__ std::uint32_t link_at(std::uint32_t position) const {

@@ -3,13 +3,13 @@
 //
 //   list_tiles      a thread block a tile: the matches that are taken, in lists, a list a segment
 //   join_tiles      a thread block a block: tiles that began to walk from another state than the tile before left are listed
-//                   again, in order; what is longer than a record can say becomes one match (lz4_encode.hpp, "Joining").
+//                   again, in order; what is longer than a record can hold becomes one match (lz4_encode.hpp, "Joining").
 //                   Not where blocks have one tile
 //   count_tiles     a thread block a tile: the bytes of each segment's sequences
 //   place_segments  a thread block a block: where each segment's sequences begin, whether the block fits or is stored
 //   write_tiles     a thread block a tile: the bytes, to where they stay
 //
-// Synchronisation: within a thread block. Work: O(1) a byte, but for tiles that are listed again; the twins are those of the
+// Synchronisation: within a thread block. Work: O(1) a byte, except for tiles that are listed again. The twins are those of the
 // rows, and lz4_encode_reference.cpp.
 #include <cub/block/block_scan.cuh>
 
@@ -53,8 +53,8 @@ __global__ void __launch_bounds__(kThreads, kTilesResident)
   pass.list_matches(tiles.of(*block, at.block_index) + at.tile);
 }
 
-// The matches of a block's segments one after the other, by one thread: those that only go on with the one before them have
-// no length then, and it has theirs.
+// Joins the matches of a block's segments, one after the other, by one thread: a match that only continues the one before it passes
+// its length to that one and has none then.
 class MatchJoiner {
  public:
   __device__ void join(TileMatch* list, std::uint32_t matches) {
@@ -73,7 +73,7 @@ class MatchJoiner {
   TileMatch* head_ = nullptr;
 };
 
-// Fewer of these at once than of those that list at first: they are few, and have more to keep.
+// Fewer of these thread blocks at once than of those that list first: there are few, and they use more registers.
 __global__ void __launch_bounds__(kThreads, kTilesResident - 1)
     join_tiles(DeviceBlocks blocks, const std::uint16_t* d_links, Tiles tiles) {
   extern __shared__ uint4 sh_memory[];
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(kThreads, kTilesResident - 1)
   Tile* const first = tiles.of(*block, blockIdx.x);
   const std::uint32_t count = tiles_of(block->block_bytes);
 
-  // In order, from the first tile that has to be listed again; few have.
+  // In order, from the first tile that must be listed again; few must.
   for (std::uint32_t begin = 1; begin < count; begin += kThreads) {
     const std::uint32_t own = begin + threadIdx.x;
     const auto differs = [&](std::uint32_t tile) {
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(kThreads, kTilesResident - 1)
     __syncthreads();
   }
 
-  // Where literals begin that no match of the tile stands before.
+  // Where the literals begin that precede the tile's first match.
   std::uint32_t before = 0;
   for (std::uint32_t begin = 0; begin < count; begin += kThreads) {
     const std::uint32_t own = begin + threadIdx.x;
@@ -156,7 +156,7 @@ class SegmentWriter : RowWriter<BlockText> {
  public:
   using Shared = RowWriter<BlockText>::Shared;
 
-  // `last` of the segment that has the block's last literals besides.
+  // `last`: this segment also has the block's last literals.
   __device__ SegmentWriter(Shared& sh, const DeviceBlock& block, const Tile& tile, unsigned segment,
                            bool last, const TileMatch* list, unsigned lane)
       : RowWriter(sh, BlockText(block), lane),
@@ -168,7 +168,7 @@ class SegmentWriter : RowWriter<BlockText> {
       literals_begin_ = max(literals_begin_, tile.segments[before].matches_end);
   }
 
-  // How many bytes they are.
+  // The number of bytes of the sequences.
   __device__ std::uint32_t count() {
     std::uint32_t bytes = 0;
     for (std::uint32_t first = 0; first < sequences(); first += 32) {
@@ -188,7 +188,7 @@ class SegmentWriter : RowWriter<BlockText> {
 
  private:
   __device__ std::uint32_t sequences() const { return matches_ + (last_ ? 1 : 0); }
-  // The lane's of 32 matches, how many they are, and whether the block's last literals stand behind them.
+  // The lane's match of up to 32, their number, and whether the block's last literals follow them.
   struct Listed {
     ListedMatch match;
     std::uint32_t matches;
@@ -235,7 +235,7 @@ struct ToOutputs {
   __device__ void sized(const DeviceBlock&, std::uint32_t index, std::uint32_t bytes) const {
     leave_result(output, index, bytes, bytes <= output.d_capacities[index]);
   }
-  // Null where it is not written.
+  // Null if the block is not written.
   __device__ std::byte* target(std::uint32_t index) const {
     return output.d_statuses[index] == HEMSTITCH_OK ? output.d_outputs[index] : nullptr;
   }
@@ -243,7 +243,7 @@ struct ToOutputs {
   __device__ bool is_stored(std::uint32_t) const { return false; }
 };
 
-// Where they go one behind the other. A block of which more would be written than it has is stored.
+// Where blocks go one after the other. A block that would grow is stored.
 struct ToSpan {
   DeviceSpan span;
   std::uint32_t* d_rooms;
@@ -410,7 +410,7 @@ bool tiles_take(const DeviceBlocks& blocks, const Lz4Level& level) {
   if (chain == nullptr || blocks.max_history_bytes != 0 ||
       blocks.max_block_bytes > TileMatch::kMostBlockBytes)
     return false;
-  // Thread blocks for tiles that a block does not have cost little, but they cost.
+  // Thread blocks for tiles that a block does not have cost a little.
   const std::uint64_t thread_blocks = std::uint64_t{blocks.block_count} * tiles_of(blocks.max_block_bytes);
   return thread_blocks <= 16 * Tiles::most_tiles(blocks.total_block_bytes, blocks.block_count) &&
          chain->hash_bits == kTileHashBits && chain->depth == 1 && chain->cap_bytes == kOnePassCapBytes &&

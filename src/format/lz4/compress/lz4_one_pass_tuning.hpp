@@ -11,19 +11,19 @@ inline constexpr unsigned kPageWarps = 2;
 // Warps with pages that a multiprocessor holds, by their shared memory: the compiler keeps registers below what that allows.
 inline constexpr unsigned kPageWarpsResident = 22;
 
-// Warps that share a tile of 64 KB, and such thread blocks that a multiprocessor holds, by their shared memory. As many warps as
-// their registers allow: with 11 1 % slower, with 10 3 %.
+// Warps that share a tile of 64 KB, and how many such thread blocks a multiprocessor holds, by their shared memory. There are as
+// many warps as their registers allow: 11 are 1 % slower, 10 are 3 %.
 inline constexpr unsigned kTileWarps = 12;
 inline constexpr unsigned kTilesResident = 3;
 
-// Such thread blocks where only bytes are written: the compiler keeps registers below what that allows. Without: 1.5 %.
+// The same for thread blocks that only write bytes: the compiler keeps registers below what that allows. Without this limit: 1.5 % slower.
 inline constexpr unsigned kWritersResident = 4;
 
-// Bytes before its segment of which such a warp works out what walks do: enough that most walks have met. With 512 1 % slower; with
-// 256 too many walks have not met on xml and nci.
+// Bytes of a warp's run-up before its segment: enough that most walks have met the true one. With 512 it is 1 % slower; with 256
+// too many walks have not met on xml and nci.
 inline constexpr std::uint32_t kRunUpBytes = 384;
 
-// Bytes of output that a warp puts together before it stores them: what 32 sequences of text fill, and half as much again.
+// Bytes of output that a warp assembles before it stores them: one and a half times what 32 sequences of text take.
 inline constexpr std::uint32_t kPageStageBytes = 768;
 inline constexpr std::uint32_t kSegmentStageBytes = 640;
 

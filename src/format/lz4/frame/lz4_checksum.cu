@@ -1,8 +1,8 @@
 // XXH32 as its specification (xxhash.com, "XXH32 algorithm description") gives it.
 //
-// Mapping. Four lanes a span, eight spans a warp; a lane has one of the four accumulators and reads every fourth word. Words
-// are read whole and shifted into place, but in a span's first and last stripe, whose words may lie partly outside: there
-// bytes are read one by one. The rest behind the last stripe, 15 bytes at most, is the first lane's.
+// Mapping. Four lanes a span, eight spans a warp; a lane has one of the four accumulators and reads every fourth word. Words are
+// read whole and shifted into place. In a span's first and last stripe, words may lie partly outside, so bytes are read one by one.
+// The first lane takes the rest after the last stripe, at most 15 bytes.
 //
 // No shared memory, no synchronisation but shuffles among the four. Work: a multiplication chain of one step for every 16
 // bytes. CPU twin: xxHash's XXH32().

@@ -1,9 +1,9 @@
-// From one block of an LZ4 frame to the next: the part of reading a frame that is one chain, for frames that stand in
-// one piece of memory, on the host or on a device.
+// From one block of an LZ4 frame to the next: the serial part of reading a frame, for frames in one piece of memory, on the host or
+// on a device.
 //
-// A block's size stands before its data, so where block i begins is known only after i sizes were read. Nothing else of
-// a frame is like that: once the walk is done, blocks are restored and verified all at once. On a device the walk is one
-// thread and one read after the other, a block.
+// A block's size precedes its data, so where block i begins is known only after i sizes were read. Nothing else in a frame is
+// serial: after the walk, all blocks are restored and verified at once. On a device one thread walks, with one read after the
+// other, one for each block.
 #pragma once
 
 #include <cstddef>
@@ -34,8 +34,8 @@ struct WalkedFrame {
   std::uint32_t block_count = 0;
 };
 
-// Calls take(number, block) for each block, from 0. Reads frame[header_bytes, frame_bytes) alone, and of it only sizes
-// and checksums; at most `max_block_count` blocks.
+// Calls take(number, block) for each block, from 0. Reads only sizes and checksums in frame[header_bytes, frame_bytes), of at most
+// `max_block_count` blocks.
 template <class Take>
 HEMSTITCH_HOST_DEVICE WalkedFrame walk_lz4_frame(const std::byte* frame, std::uint64_t frame_bytes,
                                                  std::uint64_t header_bytes, std::uint32_t block_bytes,

@@ -1,11 +1,11 @@
 // Pages on a CUDA device: a warp a page in every kernel.
 //
-// Level 1 goes in one launch: a page that is not same-filled is compressed where it is found not to be
-// (lz4_one_pass_page.cuh), and copied where that does not make it smaller. At other levels same-filled pages are set apart
-// first, the rest goes through compress_lz4_cuda(), and what did not shrink is copied after.
+// Level 1 takes one launch: the warp that finds that a page is not same-filled compresses it at once (lz4_one_pass_page.cuh), and
+// copies it if that does not make it smaller. At other levels same-filled pages are set apart first, the rest goes through
+// compress_lz4_cuda(), and what did not shrink is copied after.
 //
-// Restoring reads an entry once: pages that are compressed go through restore_lz4_cuda(), with no room for all others;
-// then the others are filled, and what came out of the compressed ones is held against their pages' sizes.
+// Restoring reads an entry once: compressed pages go through restore_lz4_cuda(), in which all others have no room. Then the others
+// are filled, and the sizes of the restored pages are checked.
 //
 // Shared memory: that of lz4_one_pass_page.cuh, or none. Synchronisation: within the warp. Work: O(1) a byte. CPU twin:
 // lz4_pages_reference.cpp.
@@ -27,8 +27,8 @@ using Pass = PagePass<kHashPairsBits>;
 
 // By the warp: whether every byte equals the one 8 before it.
 //
-// Chunks of 16 bytes that lie in the page whole are all the same, as are their halves; the first and last bytes, in which
-// the chunks before and behind these begin and end, are compared with those 8 before them, one a lane.
+// All whole chunks of 16 bytes must be equal, and so must their halves. The bytes of cut chunks at both ends of the page are
+// compared with those 8 before them, one a lane.
 __device__ bool same_filled(const std::byte* page, std::uint32_t page_bytes, unsigned lane) {
   if (page_bytes <= kPageWordBytes) return false;
   const auto misaligned = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(page) % 16);
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(kPageThreads, kPageWarpsResident / kPageWarps)
     *entry = {bytes, PageKind::kCompressed};
 }
 
-// Keeps the same-filled pages; leaves of each other page as many bytes, and room for one less.
+// Keeps the same-filled pages. All other pages keep their bytes, with room for one byte less.
 __global__ void __launch_bounds__(kPageThreads) set_apart(DeviceBlocks pages, DeviceLz4PageOutput output,
                                                           DeviceBlock* d_rest, std::size_t* d_capacities) {
   const std::uint32_t index = blockIdx.x * kPageWarps + warp_number();
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(kPageThreads)
     entry->bytes = static_cast<std::uint32_t>(d_bytes[index]);
 }
 
-// A thread a page: what the compressed pages are, and room for them alone.
+// A thread for each page: lists the compressed pages, and gives only these room.
 __global__ void __launch_bounds__(kPageThreads)
     select_compressed(DeviceLz4PageRestore pages, std::size_t* d_kept_bytes, std::size_t* d_capacities) {
   const std::uint64_t index = std::uint64_t{blockIdx.x} * kPageThreads + threadIdx.x;
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(kPageThreads)
   if (entry.kind == PageKind::kRaw) {
     copy_bytes(page, kept, bytes, kept, kept + bytes, lane, 32);
   } else {
-    // Words of 8 bytes between the first and the last boundary, single bytes before and behind.
+    // Words of 8 bytes between the first and the last boundary, single bytes before and after.
     const auto head = static_cast<std::uint32_t>(-reinterpret_cast<std::uintptr_t>(page)) % 8;
     std::uint32_t words[2] = {0, 0};
 #pragma unroll

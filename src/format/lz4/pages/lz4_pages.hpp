@@ -8,9 +8,9 @@
 //   compressed   an LZ4 block with fewer bytes than the page
 //   raw          the page itself
 //
-// The first of these that holds is taken, so an entry follows from the page's bytes alone. Restoring takes an entry as
-// hostile: a kind that is none of these, a raw page whose size is not the page's, a word that is not of 8 bytes or stands
-// for a page of 8 or fewer, and a compressed page that is no smaller than its page are corrupt.
+// The first of these that holds is taken, so an entry follows from the page's bytes alone. Restoring treats an entry as hostile.
+// These are corrupt: another kind, a raw page whose size is not the page's, a word that does not have 8 bytes or stands for a page
+// of 8 or fewer, and a compressed page that is not smaller than its page.
 #pragma once
 
 #include <cstddef>

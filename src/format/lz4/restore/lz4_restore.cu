@@ -48,8 +48,8 @@ __global__ void __launch_bounds__(32 * kLz4PagesPerBlock) restore_pages(const De
   if (lane == 0) close_chunk(batch, index, progress, place.written);
 }
 
-// The same for few pages, where what counts is how long the slowest one takes: sequences are found by tables of exits,
-// which takes about as long whatever the page.
+// The same for few pages, where the slowest one decides the time: sequences are found by tables of exits, which takes about equally
+// long for any page.
 //
 // Mapping: a warp a page, a page a thread block. Shared memory: 16 KB. Synchronisation inside the warp alone. Work: linear in
 // bytes read and written. CPU twin: restore_lz4_block_reference.

@@ -13,12 +13,12 @@
 //
 // Where a sequence begins follows from the one before. `parse` looks at 1024 bytes at once, as lz4_segment.hpp does: for every
 // position, where would the next sequence begin if one began here? Positions of a segment of 64 follow these links together until
-// all know where the segment is left; then one invocation goes from segment to segment, and one for each goes through it and
-// marks what begins a sequence. Chains stop at a sequence that is better left to one invocation: the last one, a damaged
-// one, and one with lengths of more than 4 further bytes, which takes room for a thousand bytes of output, so there are few.
+// all know where the segment is left. Then one invocation goes from segment to segment, and in each segment one invocation marks
+// where sequences begin. Chains stop at a sequence that is better left to one invocation: the last one, a damaged one, and one with
+// lengths of more than 4 further bytes. Such a sequence restores about a thousand bytes, so there are few.
 //
 // `copy` asks of every byte of a window where it comes from: a byte of the input or of the history, or an earlier one of the output.
-// Where that lies in the window itself, its own source is asked for, and so on; all else is there already. A match that overlaps
+// If that byte is in the window itself, its own source is used, and so on; all other bytes exist already. A match that overlaps
 // itself is a repetition of its first `offset` bytes, so runs make no chains, and none is longer than 256.
 
 #import gpu/webgpu/shared/workgroup.wgsl
@@ -35,7 +35,7 @@ struct Result {
   status: u32,
   restored_bytes: u32,
   sequence_count: u32,
-  place: u32,  // where the next turn of parse goes on, while the status is kUnfinished; then the first sequence of copy's
+  place: u32,  // where parse continues in its next turn, while the status is kUnfinished; then the first sequence of copy's turn
 }
 
 @group(0) @binding(0) var<uniform> parameters: Parameters;
@@ -71,7 +71,7 @@ fn failed(status: u32) -> Result {
   return Result(status, 0u, 0u, 0u);
 }
 
-// Goes on by one sequence.
+// Moves on by one sequence.
 fn parse_one(block: Block, before: Result) -> Result {
   let end = block.begin + block.history_bytes + block.block_bytes;
   var written = before.restored_bytes;
@@ -110,7 +110,7 @@ fn parse_one(block: Block, before: Result) -> Result {
   return Result(kUnfinished, written + length.value + kMinMatchBytes, count, length.place);
 }
 
-// How an invocation keeps it: 11, 3 and 12 bits.
+// The form in which an invocation keeps it: 11, 3 and 12 bits.
 fn packed(sequence: Passed) -> u32 {
   return sequence.literals | (sequence.literal_extensions << 11u) | (sequence.restored << 14u);
 }
@@ -159,7 +159,7 @@ fn parse_window(block: Block, before: Result, thread: u32) {
       sh_entries[position / kSegmentPositions] = position;
       position = atomicLoad(&sh_links[position]) >> 16u;
     }
-    // Where the chain stops or what it enters behind the window.
+    // Where the chain stops, or where it enters the next window.
     sh_exit = position & ~kStops;
   }
   workgroupBarrier();
@@ -180,7 +180,7 @@ fn parse_window(block: Block, before: Result, thread: u32) {
   }
   workgroupBarrier();
 
-  // Sequences in the upper 12 bits, what they restore to in the others: 341 of no more than 2072 bytes.
+  // The number of sequences in the upper 12 bits, the bytes that they restore below: 341 sequences of at most 2072 bytes.
   let starts = sh_starts[thread * kThreadPositions / 32u] >> (thread * kThreadPositions % 32u);
   var sum = 0u;
   for (var i = 0u; i < kThreadPositions; i++) {
@@ -232,7 +232,7 @@ fn parse_window(block: Block, before: Result, thread: u32) {
     sh_state.place = window + bad;
     sh_state.sequence_count += sum_before >> kCountShift;
     sh_state.restored_bytes += sum_before & kRestoredMask;
-    // Of two sequences in four positions the second one may be meant.
+    // Four positions may hold two sequences, and the second one may be the wrong one.
     for (var i = 0u; i < bad % kThreadPositions; i++) {
       if (((starts >> i) & 1u) != 0u) {
         sh_state.sequence_count++;
@@ -251,7 +251,7 @@ fn parse(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
   }
   let block = blocks[number];
   let begin = block.begin + block.history_bytes;
-  // The last turn goes on to the end, and past it: input that ends after a match is damaged.
+  // The last turn goes to the end and past it: input that ends after a match is damaged.
   var stop = begin + (parameters.turn + 1u) * kTurnBytes;
   if (stop > begin + block.block_bytes) {
     stop = 0xFFFFFFFFu;
@@ -271,7 +271,7 @@ fn parse(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
     workgroupBarrier();
     if (thread == 0u) {
       let position = sh_state.place - begin;
-      // Where the chain has left the window, the next one begins.
+      // The next window begins where the chain has left this one.
       if (position / kWindowBytes == (state.place - begin) / kWindowBytes) {
         sh_state = parse_one(block, sh_state);
       }

@@ -4,17 +4,16 @@
 //   1. loads the window into shared memory,
 //   2. finds where sequences begin, 32 segments at once (lz4_segment.hpp), and lists the places,
 //   3. takes 32 sequences at a time, one a lane: sizes, checks, and a prefix sum of what they write,
-//   4. writes what these 32 say, in tiles of 128 bytes, a byte a lane and stripe.
+//   4. writes what these 32 describe, in tiles of 128 bytes, a byte a lane and stripe.
 //
 // A tile. Sequences cover the output in pieces: literals, match, literals, match, ... Every lane knows where its two
-// pieces begin; one bit each, put together over the warp, gives for a stripe of 32 bytes a word of literal starts and
-// one of match starts. The number of bits up to a byte is the number of its piece, and sh_pieces[piece] the distance to
-// its source: in the block for literals (even), in the output for matches (odd). The sources of all stripes are
-// gathered at once. Those inside of the tile itself wait: they are resolved stripe by stripe, and inside of a stripe by
-// letting every byte point to its source's source until all point to bytes that are known.
+// pieces begin; one bit each, combined over the warp, gives for a stripe of 32 bytes a word of literal starts and one of match
+// starts. The number of bits up to a byte is the number of its piece, and sh_pieces[piece] the distance to its source: in the block
+// for literals (even), in the output for matches (odd). The sources of all stripes are gathered at once. Sources inside the tile
+// itself wait: they are resolved stripe by stripe, and inside a stripe by pointer doubling, until all bytes point to known ones.
 //
-// What a walk leaves out (the last sequence, long lengths) and what a check finds wrong is given to
-// restore_lz4_sequence, which alone decides statuses.
+// Sequences that a walk leaves out (the last one, long lengths) and those that a check finds wrong go to restore_lz4_sequence,
+// which alone decides statuses.
 #include "format/lz4/restore/lz4_restore_blocks_tuning.hpp"
 #include "format/lz4/restore/lz4_restore_chunk.cuh"
 #include "format/lz4/restore/lz4_restore_ways_cuda.hpp"
@@ -26,8 +25,8 @@
 namespace hemstitch::cuda {
 namespace {
 
-// A sequence that is extended further costs a window of its own; to look for those in chains costs more (294 for 314 GB/s
-// in the mean over seven files).
+// A sequence with more extension bytes costs a window of its own. Following those in chains too would cost more (294 instead of 314
+// GB/s in the mean over seven files).
 using Links = Lz4Links<1, std::uint16_t>;
 constexpr std::uint32_t kStagedBytes = kLz4WindowBytes - 1 + Links::kSequenceBytes;
 constexpr unsigned kStageVectors = vectors_around(kStagedBytes);
@@ -35,7 +34,7 @@ constexpr std::uint32_t kTileBytes = 32 * kLz4TileStripes;
 constexpr std::uint32_t kPartStripes = 32;  // a lane prepares one
 constexpr std::uint32_t kPartBytes = 32 * kPartStripes;
 static_assert(kPartBytes % kTileBytes == 0);
-// Sequences that a lane takes at a time, one behind the other.
+// Consecutive sequences that a lane takes at a time.
 constexpr std::uint32_t kLaneSequences = 4;
 constexpr std::uint32_t kGroupSequences = 32 * kLaneSequences;
 // A word holds the bytes that a group writes and the number of its pieces.
@@ -44,12 +43,12 @@ static_assert(2 * kGroupSequences < 1u << kPieceBits);
 static_assert(std::uint64_t{kGroupSequences} * Links::kMostRestoredBytes << kPieceBits < std::uint64_t{1}
                                                                                              << 32);
 
-// What a warp needs of shared memory.
+// The shared memory that a warp needs.
 struct WarpMemory {
   uint4 stage[kStageVectors];
-  Lz4Chunk chunk;  // here, not in registers: there are none left
+  Lz4Chunk chunk;  // in shared memory, since no registers are left
   union {
-    Links::Word exits[kLz4SegmentBytes][kLz4SegmentsPerWindow];  // of a position in each segment
+    Links::Word exits[kLz4SegmentBytes][kLz4SegmentsPerWindow];  // of each position in each segment
     std::int64_t pieces[2 * kGroupSequences];
   };
   Lz4Stripe stripes[kPartStripes];
@@ -59,8 +58,8 @@ struct WarpMemory {
 };
 static_assert(kLz4WindowSequences % kLaneSequences == 0);
 
-// The sequences of a window whose first token is at its first byte: where they begin, in order, in sh.tokens. `after` is
-// the position behind the last one, and `stops` says that the sequence there is left to others.
+// The sequences of a window whose first token is at its first byte: where they begin, in order, in sh.tokens. `after` is the
+// position after the last one; `stops` says that the sequence there is left to others.
 __device__ inline std::uint32_t find_tokens(SharedBytes bytes, std::uint32_t end, WarpMemory& sh,
                                             std::uint32_t& after, bool& stops, unsigned lane) {
   const std::uint32_t segment_begin = lane * kLz4SegmentBytes;
@@ -107,7 +106,7 @@ struct Group {
 };
 
 // The bytes of a tile of kStripes stripes whose sources lie in it: source >= 0, counted from the tile's first byte.
-// `value` of the others is there already.
+// The others have their `value` already.
 template <unsigned kStripes>
 __device__ inline void resolve_tile(std::uint8_t* sh_tile, std::uint32_t (&value)[kStripes],
                                     const std::int32_t (&source)[kStripes], unsigned lane) {
@@ -127,7 +126,7 @@ __device__ inline void resolve_tile(std::uint8_t* sh_tile, std::uint32_t (&value
   }
 }
 
-// Writes a tile of a part: kStripes stripes from sh_stripes on, of which `bytes` bytes are there: all, if kIsFull.
+// Writes a tile of a part: kStripes stripes from sh_stripes on, which have `bytes` bytes; kIsFull: all of them.
 template <unsigned kStripes, bool kIsFull>
 __device__ inline void write_tile(std::uint8_t* d_tile, std::uint32_t bytes, const Lz4Stripe* sh_stripes,
                                   const std::int64_t* sh_pieces, std::uint8_t* sh_tile, unsigned lane) {
@@ -138,14 +137,14 @@ __device__ inline void write_tile(std::uint8_t* d_tile, std::uint32_t bytes, con
     const Lz4Stripe stripe = sh_stripes[s];
     pieces[s] = stripe.pieces_before + static_cast<std::uint32_t>(__popc(stripe.starts & up_to_lane));
   }
-  asm("" : "+l"(d_tile));  // one address, not a sum that is made again for each stripe
+  asm("" : "+l"(d_tile));  // one address, not a sum computed anew for each stripe
   std::uint32_t values[kStripes];
   // Sources in the tile, from its first byte on; -1: elsewhere.
   std::int32_t waits_for[kStripes], no_one_waits = -1;
 #pragma unroll
   for (unsigned s = 0; s < kStripes; ++s) {
     const std::uint64_t source = static_cast<std::uint64_t>(sh_pieces[pieces[s]]) + (32 * s + lane);
-    // Literals never lie in the output, so what points between the tile's first byte and this one is a match.
+    // Sources of literals are never in the output, so a source between the tile's first byte and this one is that of a match.
     const bool is_waiting = source < 32 * s + lane && (kIsFull || 32 * s + lane < bytes);
     waits_for[s] = is_waiting ? static_cast<std::int32_t>(source) : -1;
     asm("" : "+r"(waits_for[s]));  // compared once
@@ -159,7 +158,7 @@ __device__ inline void write_tile(std::uint8_t* d_tile, std::uint32_t bytes, con
   __syncwarp();
 }
 
-// Writes what the group's pieces say, in parts, for each of which the stripes are prepared first.
+// Writes what the group's pieces describe, in parts; for each part, the stripes are prepared first.
 __device__ inline void write_group(const Group& group, WarpMemory& sh, unsigned lane) {
   std::uint32_t pieces_before = 0xFFFFFFFFu;  // one less
   for (std::uint32_t part_begin = 0; part_begin < group.bytes; part_begin += kPartBytes) {
@@ -196,8 +195,8 @@ __device__ inline void write_group(const Group& group, WarpMemory& sh, unsigned 
   }
 }
 
-// The first sequence of a group that does not fit or reaches too far: where it begins in the window, and where it would
-// have written, from the group's first byte on. `written` is what was before the group.
+// The first sequence of a group that does not fit or reaches too far: where it begins in the window, and where it would have
+// written, counted from the group's first byte. `written` is the output's size before the group.
 struct WrongSequence {
   std::uint32_t token, begin;
 };
@@ -220,7 +219,7 @@ __device__ inline WrongSequence find_wrong(SharedBytes bytes, const WarpMemory& 
   return {__shfl_sync(kAllLanes, wrong.token, first), __shfl_sync(kAllLanes, wrong.begin, first)};
 }
 
-// Restores what of a window can be restored by groups; `place` moves on. True where the sequence at `place` is left to
+// Restores the part of a window that groups can restore; `place` moves on. True if the sequence at `place` is left to
 // restore_lz4_sequence.
 __device__ bool restore_window(WarpMemory& sh, Lz4Place& place, unsigned lane) {
   const Lz4Chunk& chunk = sh.chunk;
@@ -228,7 +227,7 @@ __device__ bool restore_window(WarpMemory& sh, Lz4Place& place, unsigned lane) {
   if (lane == 0) trace_mark(kTraceRestoreWindow, window_begin);
   const SharedBytes bytes = stage_bytes<32, kStageVectors>(chunk, window_begin, sh.stage, lane);
   __syncwarp();
-  // Long literal runs may follow each other: then the chain stops at once. (Behind the block, any answer is right.)
+  // Long literal runs may follow each other: then the chain stops at once. (After the block, any answer is right.)
   bool stops = bytes(0) >= kLz4NibbleMax << 4 && bytes(1) == 255;
   std::uint32_t count = 0, after = 0;
   if (!stops) count = find_tokens(bytes, end, sh, after, stops, lane);
@@ -237,7 +236,7 @@ __device__ bool restore_window(WarpMemory& sh, Lz4Place& place, unsigned lane) {
   for (std::uint32_t first = 0; first < count; first += kGroupSequences) {
     const std::uint32_t own_first = first + lane * kLaneSequences;
     Lz4LinkedSequence sequences[kLaneSequences];
-    // What is written, and the number of pieces, in one sum.
+    // The bytes written and the number of pieces, in one sum.
     std::uint32_t own_sums = 0;
 #pragma unroll
     for (unsigned i = 0; i < kLaneSequences; ++i) {

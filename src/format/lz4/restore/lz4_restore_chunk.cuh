@@ -7,8 +7,8 @@
 
 namespace hemstitch::cuda {
 
-// Chunk `index` of the batch; false, and its status written, where it breaks the batch's bounds. `writes`: this thread speaks
-// for those that call together.
+// Opens chunk `index` of the batch. If the chunk breaks the batch's bounds, writes its status and returns false. `writes`: this
+// thread writes for all that call together.
 __device__ inline bool open_chunk(const DeviceRestore& batch, std::uint64_t index, Lz4Chunk& chunk,
                                   bool writes) {
   if (writes) trace_mark(kTraceRestoreChunk, static_cast<std::uint32_t>(index));

@@ -13,17 +13,18 @@
 //             shorten     the same, 16 steps further; run until few steps are left
 //             fill        the same goes to the end, which is a byte of input or history, and writes words
 // Buffers     data_words (read) histories and blocks; blocks (read) 24 bytes a block; results (written) 16 bytes a block;
-//             sequences (written) 12 bytes for 3 bytes of input; exits (written, where sequences will stand) 4 bytes a byte of
-//             input, the window's in the lower half and the group's in the upper one; windows (written) 136 bytes for 1024 of input; sources (written) 4 bytes a byte of output; output (written)
+//             sequences (written) 12 bytes for 3 bytes of input; exits (written, in the place of the later sequences) 4 bytes a
+//             byte of input, the window's in the lower half and the group's in the upper one; windows (written) 136 bytes for 1024
+//             of input; sources (written) 4 bytes a byte of output; output (written)
 // Workgroup   256 invocations, 128 for enter, 64 for judge, 1 for chain: 4 KB for find_exits and sum, 4.1 KB for mark, 8 KB for
 //             join_exits, 8.0 KB for trace, 0.5 KB for enter
 // Nothing is read outside a block and its history or written outside its room: only listed blocks whose every sequence is right
 // are traced.
 //
 // Only `chain` goes through a block in order. It takes a look-up for 4096 positions, and reads the rare sequences at which chains stop
-// itself. Any byte of output leads to a byte of input in as many steps as matches copied
-// what matches had copied. After `trace`, a step leads to an earlier 1024 bytes, so there are at most as many as these; each pass of
-// `shorten` divides them by 16. It reads sources that others may have shortened already: those lie further along the same way.
+// itself. From any byte of output, each step leads to what its match copied, until a byte of input. After `trace`, a step leads to
+// an earlier tile of 1024 bytes, so there are at most as many steps as tiles; each pass of `shorten` divides them by 16. It may
+// read sources that others have shortened already: those are further along the same way.
 
 #import gpu/webgpu/shared/workgroup.wgsl
 #import gpu/webgpu/shared/bytes.wgsl
@@ -110,7 +111,7 @@ fn read_sequence(place: u32, end: u32) -> Whole {
   return whole;
 }
 
-// kUnfinished where nothing is wrong.
+// kUnfinished if nothing is wrong.
 fn status_of(block: Block, sequence: Whole, written: u32) -> u32 {
   if (!sequence.literals_fit) {
     return kCorrupt;
@@ -132,7 +133,7 @@ fn status_of(block: Block, sequence: Whole, written: u32) -> u32 {
   return select(kUnfinished, kTooSmall, sequence.match_bytes > block.room_bytes - match_begin);
 }
 
-// The first of a block's windows. A block has no more of them than there are up to the next one's first.
+// The first of a block's windows. The next block's first one limits their number.
 fn first_window(block: Block, number: u32) -> u32 {
   return block.begin / kWindowBytes + number;
 }
@@ -362,7 +363,7 @@ fn mark(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
   }
   find_links(begin, end, thread);
 
-  // From where the window is entered, where its segments are.
+  // Follows the chain from where it enters the window to where it enters each segment.
   if (thread == 0u) {
     for (var word = 0u; word < kWindowWords; word++) {
       for (var entries = atomicLoad(&sh_starts[word]); entries != 0u; entries &= entries - 1u) {
@@ -375,7 +376,7 @@ fn mark(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
     }
   }
   workgroupBarrier();
-  // From where a segment is entered, its sequences. The last one may be one at which a chain stops.
+  // Marks a segment's sequences, from where it is entered. The last one may be one at which a chain stops.
   if (thread < kSegments) {
     for (var word = 2u * thread; word < 2u * thread + 2u; word++) {
       for (var entries = atomicLoad(&sh_starts[word]); entries != 0u; entries &= entries - 1u) {
@@ -500,7 +501,7 @@ fn judge(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3u,
   }
 }
 
-// The last sequence that begins at or before a byte of the output; each does behind the one before. For all invocations together.
+// The last sequence that begins at or before a byte of the output; sequences are in ascending order. For all invocations together.
 fn sequence_at(block: Block, place: u32, sequence_count: u32, thread: u32) -> u32 {
   var first = 0u;
   var count = sequence_count;

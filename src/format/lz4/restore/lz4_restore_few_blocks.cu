@@ -1,9 +1,9 @@
 // Restoration of LZ4 blocks where a batch has too few of them to fill the device with a warp each: a thread block of sixteen
-// warps restores a block. The steps are those of lz4_restore_blocks.cu; what differs is how warps come together.
+// warps restores a block. The steps are those of lz4_restore_blocks.cu; what differs is how the warps work together.
 //
 //   Sequences  A round takes sixteen windows. Each warp makes the tables of its window, and from them one of the window:
-//              entered at byte 0 to 29, where is it left? So the chain through the round takes a look-up a window, and
-//              afterwards each warp goes through its own.
+//              entered at byte 0 to 29, where is it left? So the chain through the round takes one look-up for each window.
+//              Afterwards each warp goes through its own window.
 //   Output     4 KB at a time, a part. No byte waits for another one: bytes whose sources lie before the part are
 //              gathered, and every other byte points to its source in the part. Pointers are then doubled, all at
 //              once, until each leads to a gathered byte: twelve times at most, for any chain of matches.
@@ -26,14 +26,14 @@ namespace {
 constexpr unsigned kWarps = kLz4FewBlockWarps;
 constexpr unsigned kThreads = 32 * kWarps;
 constexpr std::uint32_t kRoundBytes = kWarps * kLz4WindowBytes;
-// What chains leave out stops all warps of the block: they go far.
+// A sequence that chains leave out stops all warps of the block, so chains accept long ones.
 using Links = Lz4Links<16, std::uint32_t>;
 constexpr std::uint32_t kStagedBytes = kRoundBytes - 1 + Links::kSequenceBytes;
 constexpr unsigned kStageVectors = vectors_around(kStagedBytes);
 constexpr std::uint32_t kRoundSequences = kWarps * kLz4WindowSequences;
 static_assert(kStagedBytes < 1u << 16, "positions in a round are 16 bits");
 
-// Sequences that a thread takes at a time, one behind the other.
+// Consecutive sequences that are taken at a time.
 constexpr std::uint32_t kGroupSequences = kLz4FewBlockSequences;
 constexpr std::uint32_t kThreadSequences = kGroupSequences / kThreads;
 // A word of 64 bits holds the bytes that a group writes and the number of its pieces.
@@ -46,7 +46,7 @@ constexpr unsigned kThreadBytes = kPartBytes / kThreads;  // of a part
 constexpr unsigned kWarpStripes = kPartStripes / kWarps;
 static_assert(kThreadBytes == kWarpStripes);
 
-// Where a chain is that stopped before, and where a window is left that the chain never enters.
+// The place of a chain that has stopped before, and the exit of a window that the chain never enters.
 constexpr std::uint32_t kNowhere = 0xFFFFFFFF;
 
 struct GroupMemory {
@@ -70,7 +70,7 @@ struct GroupMemory {
     Lz4Place place;
     Lz4Progress progress;
     Lz4CheckedSequence sequence;
-  } left;  // a sequence that chains leave out, and what is behind it
+  } left;  // a sequence that chains leave out, and the place after it
 };
 
 // Where the chain leaves a window that it enters at `entry`, from the window's end on; kNowhere if it stops before.
@@ -84,7 +84,7 @@ __device__ inline std::uint32_t leave_window(
 // A stopped chain has this or more left behind its window, any other one less.
 static_assert(Links::kExitStops - kLz4WindowBytes >= Links::kSequenceBytes);
 
-// Sums over the threads before, and over all. A barrier inside.
+// Sums over the threads before this one, and over all. Has a barrier inside.
 template <class Number>
 struct Sums {
   Number before, all;
@@ -146,7 +146,7 @@ __device__ inline std::uint32_t find_tokens(SharedBytes bytes, std::uint32_t end
   __syncwarp();
   std::uint32_t position = sh.entries[warp][lane];
   const std::uint32_t exit = exits.get_if(position < kLz4SegmentBytes, position, 0);
-  // Of all threads, only those behind the stop see it: one segment has the sequence.
+  // Only one segment has the sequence, so only its threads see the stop.
   const unsigned stopped = __ballot_sync(kAllLanes, (exit & Links::kExitStops) != 0);
   if (stopped != 0 && static_cast<int>(lane) == __ffs(static_cast<int>(stopped)) - 1)
     sh.stopped_at = segment_begin + (exit & (Links::kExitStops - 1));
@@ -168,7 +168,7 @@ struct Group {
   std::uint32_t literal_begins[kThreadSequences], match_begins[kThreadSequences];
 };
 
-// Begins with a barrier, behind which sh.pieces is complete, and ends with one.
+// Begins with a barrier, after which sh.pieces is complete, and ends with one.
 __device__ inline void write_group(const Group& group, GroupMemory& sh, unsigned thread) {
   const unsigned lane = thread % 32, warp = thread / 32;
   const std::uint32_t up_to_lane = 0xFFFFFFFFu >> (31 - lane);
@@ -194,7 +194,7 @@ __device__ inline void write_group(const Group& group, GroupMemory& sh, unsigned
 
     const std::uint32_t part_bytes = min(kPartBytes, group.bytes - part_begin);
     std::uint8_t* d_part = group.d_output + part_begin;
-    asm("" : "+l"(d_part));  // one address, not a sum that is made again for each byte
+    asm("" : "+l"(d_part));  // one address, not a sum computed anew for each byte
     // Byte s of this thread is byte `at`: a warp takes stripes side by side.
     const std::uint32_t first_at = warp * kWarpStripes * 32 + lane;
     std::uint32_t values[kThreadBytes];
@@ -209,14 +209,14 @@ __device__ inline void write_group(const Group& group, GroupMemory& sh, unsigned
       values[s] = 0;
       if (at < part_bytes) {
         const std::uint64_t source = static_cast<std::uint64_t>(sh.pieces[piece]) + at;
-        // Literals never lie in the output, so what points between the part's first byte and this one is a match.
+        // Sources of literals are never in the output, so a source between the part's first byte and this one is that of a match.
         if (source < at)
           roots[s] = static_cast<std::uint32_t>(source);
         else
           values[s] = load_byte_if(true, d_part + source);
       }
     }
-    // Bit s: byte s points to one that may point on.
+    // Bit s: byte s points to a byte that may itself be a pointer.
     std::uint32_t points = 0;
 #pragma unroll
     for (unsigned s = 0; s < kThreadBytes; ++s) {
@@ -252,7 +252,7 @@ __device__ inline std::uint64_t sums_of(const Lz4LinkedSequence& sequence) {
          (sequence.literal_count == 0 ? 1u : 2u);
 }
 
-// Restores what of a round can be restored by groups; `place` moves on. True where the sequence at `place` is left to
+// Restores the part of a round that groups can restore; `place` moves on. True if the sequence at `place` is left to
 // restore_lz4_sequence. All threads call it with the same place and see the same.
 __device__ inline bool restore_round(const Lz4Chunk& chunk, GroupMemory& sh, Lz4Place& place,
                                      unsigned thread) {
@@ -268,7 +268,7 @@ __device__ inline bool restore_round(const Lz4Chunk& chunk, GroupMemory& sh, Lz4
   for (std::uint32_t first = 0; first < count; first += kGroupSequences) {
     const std::uint32_t own_first = first + thread * kThreadSequences;
     Lz4LinkedSequence sequences[kThreadSequences];
-    // What is written, and the number of pieces, in one sum.
+    // The bytes written and the number of pieces, in one sum.
     std::uint64_t own_sums = 0;
 #pragma unroll
     for (unsigned i = 0; i < kThreadSequences; ++i) {
@@ -357,7 +357,7 @@ __device__ void restore_chunk(const DeviceRestore& batch, std::uint64_t index, G
 }
 
 // Mapping: a thread block a block. Shared memory: 94 KB. Synchronisation: barriers of the thread block. Work: linear in bytes
-// read and written, times 16 for bytes of 255, at which chains look far ahead; pointers are doubled at most twelve times.
+// read and written, times 16 for bytes of 255, where chains look far ahead; pointers are doubled at most twelve times.
 // CPU twin: restore_lz4_block_reference.
 __global__ void __launch_bounds__(kThreads, kLz4FewBlockResidency)
     restore_few_blocks(const DeviceRestore batch) {

@@ -1,21 +1,21 @@
-// Restores a page by a warp, in shared memory alone.
+// Restores a page by a warp, wholly in shared memory.
 //
 // The block is loaded behind the place of the output, in one buffer, so that the output grows toward what is still to be
-// read and never reaches it: a sequence restores at least as many bytes as it takes, but for one byte in every 255
-// literals and two at the end, and the buffer leaves more room than that.
+// read and never reaches it: a sequence restores at least as many bytes as it takes, except for one byte in every 255 literals and
+// two at the end, and the buffer leaves more room than that.
 //
 //   buffer   | output .......................... |
 //            |         | block .................... |
 //
-// 1. Walk (lz4_walk.hpp): 32 segments, one a lane, begun where sequences seem to begin, or where tables say. A page that is
-//    made of literals has few sequences, and guesses that are no good: they are read one after the other, 32 at a time.
+// 1. Walk (lz4_walk.hpp): 32 segments, one a lane, begun where sequences seem to begin, or where tables say. A page that
+//    consists of literals has few sequences, and guesses there are useless: its sequences are read one after the other, 32 at a
+//    time.
 // 2. Unfold: each lane goes over its sequences again, now knowing where they write. Of every piece (a literal run or a
 //    match) it keeps the distance from where it writes to where it reads, which for literals is negative, and sets the
 //    bit of its first byte in a bitmap of the output. Here every offset and every length is checked.
-// 3. Copy, 32 bytes of the output (a window) at a time, one a lane: a population count of the bitmap up to the lane's bit
-//    says which piece the byte belongs to, its distance where to read. Where some byte reads from its own window, lanes
-//    first follow each other's sources, doubling the step, to one outside of it: five rounds at most, whatever the
-//    period.
+// 3. Copy, 32 bytes of the output (a window) at a time, one a lane: a population count of the bitmap up to the lane's bit tells
+//    to which piece the byte belongs, and the piece's distance tells where to read. Where some byte reads from its own window,
+//    lanes first follow each other's sources to one outside of it, by pointer doubling: five rounds at most, whatever the period.
 //    Where pieces are long, groups of windows in which none begins are copied in words.
 // 4. Store.
 //
@@ -41,7 +41,7 @@ inline constexpr std::uint32_t kMostPageBlockBytes = kPageBytes + 32;
 static_assert(kPageBytes + kPageBytes / 255 + 2 <= kMostPageBlockBytes);
 static_assert(kMostPageBlockBytes <= kLz4MostWalkedBytes);
 
-// By how much the block's end stands behind the output's. Literals are read at least a window behind where they are
+// The distance from the output's end to the block's end. Literals are read at least a window after the place where they are
 // written, so that a window's bytes can be read and written in any order.
 inline constexpr std::uint32_t kPageMarginBytes = 64;
 static_assert(kPageBytes / 255 + 2 + kWindowBytes <= kPageMarginBytes);
@@ -54,8 +54,8 @@ struct Lz4Window {
 
 template <std::uint32_t kPieces>
 struct alignas(16) Lz4PageMemory {
-  // The block's end is at most 15 bytes behind its place, for its alignment. (Lanes behind the output's end read, and
-  // discard, what stands behind the buffer.)
+  // The block's end is at most 15 bytes after its place, for its alignment. (Lanes after the output's end read bytes after the
+  // buffer, and discard them.)
   std::uint8_t buffer[kPageBytes + kPageMarginBytes + 16];
   std::int16_t distances[kPieces];  // from where a piece is written back to where it is read, less one
   Lz4Window windows[kPageWindows];
@@ -73,7 +73,7 @@ __device__ inline std::uint32_t sum_before(std::uint32_t value, std::uint32_t& t
   return sum - value;
 }
 
-// A page's block, or less, to shared memory of the same alignment modulo 16. No byte outside of the range is read.
+// Loads a page's block, or less, to shared memory of the same alignment modulo 16. Reads no byte outside the range.
 __device__ inline void load_lz4_bytes(const std::uint8_t* d_from, std::uint8_t* sh_to, std::uint32_t count,
                                       unsigned lane) {
   const auto misaligned = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(d_from) % 16);
@@ -81,7 +81,7 @@ __device__ inline void load_lz4_bytes(const std::uint8_t* d_from, std::uint8_t* 
   const std::uint32_t vectors = (count - head) / 16;
   const std::uint8_t* d_vectors = d_from + head + 16 * lane;
   std::uint8_t* sh_vectors = sh_to + head + 16 * lane;
-  // Else each address is made anew.
+  // Otherwise the compiler computes each address anew.
   asm("" : "+l"(d_vectors), "+l"(sh_vectors));
   const auto left = static_cast<std::int32_t>(lz4_opaque(vectors - lane));
 #pragma unroll
@@ -95,7 +95,8 @@ __device__ inline void load_lz4_bytes(const std::uint8_t* d_from, std::uint8_t* 
   __syncwarp();
 }
 
-// At most a page's bytes, at a multiple of 16 in shared memory, to global memory of any alignment. No byte outside of the range is written.
+// Stores at most a page's bytes, from a multiple of 16 in shared memory to global memory of any alignment. Writes no byte outside
+// the range.
 __device__ inline void store_lz4_bytes(const std::uint8_t* sh_from, std::uint8_t* d_to, std::uint32_t count,
                                        unsigned lane) {
   const auto address = reinterpret_cast<std::uintptr_t>(d_to);
@@ -131,7 +132,8 @@ struct Lz4LaneWalk {
 __device__ inline Lz4LaneWalk walk_lz4_together(const std::uint8_t* sh_bytes, std::uint32_t segment_bytes,
                                                 std::uint32_t limit, unsigned lane) {
   const std::uint32_t segment_end = (lane + 1) * segment_bytes;
-  const std::uint32_t end = lz4_opaque(min(segment_end, limit));  // else it is computed anew in every step
+  const std::uint32_t end =
+      lz4_opaque(min(segment_end, limit));  // otherwise it is computed anew in every step
   Lz4LaneWalk mine;
   mine.entry = lane * segment_bytes;
   if (lane != 0) mine.entry = likely_lz4_begin(sh_bytes, mine.entry, kPageBytes);
@@ -142,8 +144,8 @@ __device__ inline Lz4LaneWalk walk_lz4_together(const std::uint8_t* sh_bytes, st
     const bool began_wrong = lane != 0 && entry != mine.entry;
     const unsigned wrong = __ballot_sync(kAllLanes, began_wrong);
     if (wrong == 0) return mine;
-    // All lanes before the first wrong one are right. Those after it whose segments lie behind where it should begin are
-    // done with at once: a literal run covers them, or the walk has stopped.
+    // All lanes before the first wrong one are right. Lanes after it whose segments end before the place where it should begin are
+    // done: a literal run covers them, or the walk has stopped.
     const auto first = static_cast<unsigned>(__ffs(static_cast<int>(wrong))) - 1;
     const std::uint32_t right_entry = __shfl_sync(kAllLanes, entry, static_cast<int>(first));
     const bool is_covered = lane >= first && segment_end <= right_entry;
@@ -189,14 +191,14 @@ __device__ inline Lz4LaneWalk walk_lz4_by_tables(const std::uint8_t* sh_bytes, s
   return {own_entry, walk_lz4(sh_bytes, own_entry, min((lane + 1) * segment_bytes, limit), limit)};
 }
 
-// What a lane unfolds, and what was walked over so far by all of them.
+// What a lane unfolds, and what all lanes have walked over so far.
 struct Lz4PageWalk {
   std::uint32_t entry = 0, end = 0, sums_before = 0;  // sequences from `entry` on that begin before `end`
   std::uint32_t all_end = 0, all_sums = 0;            // the same in all lanes
 };
 
-// Step 1 for blocks of few, long sequences, whose guesses would be no good: one after the other, the same in all lanes.
-// Each lane gets one of the next 32; false where there are fewer.
+// Step 1 for blocks of few, long sequences, where guesses would be useless: one after the other, the same in all lanes. Each lane
+// gets one of the next 32; false if there are fewer.
 __device__ inline bool walk_few_lz4(const std::uint8_t* sh_bytes, std::uint32_t limit, unsigned lane,
                                     Lz4PageWalk& walk) {
   walk.end = 0;
@@ -214,8 +216,8 @@ __device__ inline bool walk_few_lz4(const std::uint8_t* sh_bytes, std::uint32_t 
   return true;
 }
 
-// Step 3 for groups of windows that belong to one piece altogether: at most kLz4GroupsTogether of them, four bytes of each
-// group a lane. More bytes are read than written, but none behind the page's memory.
+// Step 3 for groups of windows that belong wholly to one piece: at most kLz4GroupsTogether of them; a lane takes four bytes of each
+// group. More bytes are read than written, but none after the page's memory.
 template <unsigned kGroup>
 __device__ inline void copy_lz4_groups(std::uint8_t* sh_buffer, std::uint32_t position, std::int32_t distance,
                                        std::uint32_t groups, unsigned lane) {
@@ -251,7 +253,7 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
   static_assert(kPageWindows % kGroup == 0 && kGroup <= 4 && kGroup * kWindowBytes < kPieces);
   if (chunk.block_bytes > kMostPageBlockBytes) return check_lz4_chunk(chunk, place, lane);
 
-  // The block's place: as far back as the margin asks, and on, to its alignment.
+  // The block's place: where the margin puts it, then on to its alignment.
   const std::uint32_t output_end = chunk.capacity + kPageMarginBytes;
   const std::uint32_t earliest = output_end > chunk.block_bytes ? output_end - chunk.block_bytes : 0;
   const auto address = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(chunk.d_block));
@@ -308,7 +310,7 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
       walk.sums_before = sum_before(mine.walk.sums, walk.all_sums, lane);
       walk.all_end = __shfl_sync(kAllLanes, walk.end, 31);
     }
-    // Guesses looked at what stands behind the block, which may be the place of the distances.
+    // Guesses have read bytes after the block, where the distances may be.
     __syncwarp();
     if ((walk.all_sums & kLz4BytesMask) > chunk.capacity || !__all_sync(kAllLanes, unfold(0)))
       return check_lz4_chunk(chunk, place, lane);
@@ -353,18 +355,18 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
   // Step 3.
   const unsigned up_to_lane = kAllLanes >> (31 - lane);
   const std::uint32_t window_count = (total + kWindowBytes - 1) / kWindowBytes;
-  // Groups of windows in which no piece begins, where such groups are looked for. Then all pieces are kept.
+  // Groups of windows in which no piece begins, if such groups are searched. Then all pieces are kept.
   static_assert(kWindowsEach == kGroup && kPageBytes / kLz4LongPieceBytes < kPieces);
   unsigned whole_groups = 0;
   if (kLz4LongPieceBytes * piece_count < total) whole_groups = __ballot_sync(kAllLanes, in_lane == 0);
-  // The first window of the first one; none, where there are none.
+  // The first window of the first such group; beyond all windows if there is none.
   const auto first_whole = [&] {
     return kGroup * static_cast<unsigned>(__ffs(static_cast<int>(whole_groups)) - 1);
   };
   std::uint32_t whole_at = first_whole();
   std::uint32_t first_piece = 0;
   for (std::uint32_t window = 0;;) {
-    // As far as pieces are kept. Numbers in `windows` count from the first that is.
+    // Copies as far as pieces are kept. Numbers in `windows` count from the first kept piece.
     const std::uint32_t kept_pieces = min(piece_count - first_piece, kPieces);
     std::uint32_t end = window_count;
     if (kept_pieces < piece_count - first_piece)
@@ -373,7 +375,7 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
         end += kGroup;
     for (; window < end; window += kGroup) {
       if (window == whole_at) {
-        // It and those that follow it up to the next that is not whole.
+        // This group and those after it, up to the next one that is not whole.
         const unsigned rest = whole_groups & (whole_groups + (whole_groups & -whole_groups));
         unsigned groups =
             min(static_cast<unsigned>(__popc(whole_groups ^ rest)), (end - window + kGroup - 1) / kGroup);
@@ -404,15 +406,15 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
         reads_window |= static_cast<unsigned>(distances[g]) < lane;
       }
       if (!__any_sync(kAllLanes, reads_window)) {
-        // A window reads neither from its own place, so that lanes need no order...
+        // A window reads neither from its own bytes, so lanes need no order...
 #pragma unroll
         for (unsigned g = 0; g < kGroup; ++g) {
           sh.buffer[position + kWindowBytes * g + 1] =
               sh.buffer[position + kWindowBytes * g - static_cast<std::uint32_t>(distances[g])];
-          __syncwarp();  // ...nor from what is written later.
+          __syncwarp();  // ...nor from bytes that are written later.
         }
       } else {
-        // Bytes that read from their own window take their source's source, until it lies before.
+        // Bytes whose source is in their own window take their source's source, until it is before the window.
         unsigned source_lanes[kGroup];
 #pragma unroll
         for (unsigned g = 0; g < kGroup; ++g)
@@ -442,7 +444,7 @@ __device__ Lz4Progress restore_lz4_page(const Lz4Chunk& chunk, Lz4PageMemory<kPi
     }
     if (window >= window_count) break;
 
-    // The pieces from this window's first byte on take the place of those that are done with.
+    // The pieces from this window's first byte on replace those that are done.
     const std::int32_t done = sh.windows[window].piece_before;
     first_piece += static_cast<std::uint32_t>(done);
     __syncwarp();

@@ -1,6 +1,6 @@
 // One LZ4 sequence restored by a warp or a thread block, straight from and to global memory, with every check of
-// restore_lz4_block_reference in its order. The plain way: what the fast kernels leave to it is what is rare or long, and
-// whatever they find wrong, so that a status is decided here alone.
+// restore_lz4_block_reference in its order. The plain way: the fast kernels leave to it what is rare or long, and whatever they
+// find wrong. So statuses are decided only here.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -34,8 +34,8 @@ struct Lz4Place {
 
 enum class Lz4Progress { kGoesOn, kDone, kCorrupt, kTooSmall };
 
-// A number that began with a full nibble goes on at `read`: the bytes up to the first that is not 255 are added, 32 of
-// them looked at together. False where the block ends before that byte. Sums stay below 2^39.
+// Reads the rest of a number that began with a full nibble: adds the bytes from `read` up to the first one that is not 255, 32 of
+// them at a time. False if the block ends before that byte. Sums stay below 2^39.
 __device__ inline bool read_lz4_number(const Lz4Chunk& chunk, std::uint32_t& read, std::uint64_t& value,
                                        unsigned lane) {
   for (;;) {
@@ -61,8 +61,8 @@ struct Lz4CheckedSequence {
   std::uint32_t offset = 0, match_length = 0;
 };
 
-// Reads the sequence at `place`, or says what is wrong with it; `place` goes behind it. All lanes of a warp call it with
-// the same values, and get the same.
+// Reads the sequence at `place`, or finds what is wrong with it; `place` moves after it. All lanes of a warp call it with the same
+// values, and get the same result.
 __device__ inline Lz4Progress check_lz4_sequence(const Lz4Chunk& chunk, Lz4Place& place,
                                                  Lz4CheckedSequence& sequence, unsigned lane) {
   sequence = {};
@@ -96,22 +96,22 @@ __device__ inline Lz4Progress check_lz4_sequence(const Lz4Chunk& chunk, Lz4Place
   return Lz4Progress::kGoesOn;
 }
 
-// `count` literals from position `read` of the block to d_to; both ranges were checked. Words of the output, shifted into
-// place, kLz4LiteralWords a thread in flight; single bytes at both ends, and where the words to be read would reach outside
-// of the block.
+// Copies `count` literals from position `read` of the block to d_to; both ranges were checked. Copies words of the output, shifted
+// into place, with kLz4LiteralWords of a thread in flight; single bytes at both ends, and where source words would reach outside
+// the block.
 template <unsigned kThreads>
 __device__ inline void copy_lz4_literals(const Lz4Chunk& chunk, std::uint32_t read, std::uint8_t* d_to,
                                          std::uint32_t count, unsigned thread) {
   const std::uint8_t* const d_from = chunk.d_block + read;
-  // Behind a token and two literals at least, the word that holds a byte begins in the block.
+  // After a token and at least two literals, the word that holds a byte begins inside the block.
   const auto misaligned = static_cast<std::uint32_t>(-reinterpret_cast<std::uintptr_t>(d_to) % 4);
   const std::uint32_t head = min(misaligned < 2 ? misaligned + 4 : misaligned, count);
   const std::uint8_t* const d_body = d_from + head;
   const auto shift_bytes = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(d_body) % 4);
-  // Two words are read for each that is written. The second one may lie behind the literals, but not behind the block.
+  // Two words are read for each that is written. The second one may be after the literals, but not after the block.
   const std::uint32_t readable = chunk.block_bytes - read - head + shift_bytes;
   const std::uint32_t words = min((count - head) / 4, max(readable / 4, 1u) - 1);
-  // All of a short run is on its way before anything is stored.
+  // A short run is loaded completely before anything is stored.
   const std::uint32_t tail = head + 4 * words + thread;
   std::uint8_t head_byte = 0, tail_byte = 0;
   if (thread < head) head_byte = d_from[thread];
@@ -138,16 +138,15 @@ __device__ inline void copy_lz4_literals(const Lz4Chunk& chunk, std::uint32_t re
   if (tail < count) d_to[tail] = tail_byte;
 }
 
-// `length` bytes from `offset` back; both ranges were checked. What lies before the match is read as it stands, so
-// rounds of 32 bytes need no order among their lanes: a short offset repeats the bytes before the match, a longer one
-// reads what earlier rounds wrote.
+// Copies `length` bytes from `offset` back; both ranges were checked. Bytes before the match do not change, so rounds of 32 bytes
+// need no order among their lanes: a short offset repeats the bytes before the match, a longer one reads what earlier rounds wrote.
 __device__ inline void copy_lz4_match(std::uint8_t* d_to, std::uint32_t offset, std::uint32_t length,
                                       unsigned lane) {
   __syncwarp();
   if (offset < 32) {
     const std::uint8_t* d_period = d_to - offset;
     const std::uint8_t byte_of_lane = d_period[lane % offset];
-    // A round of 32 bytes moves on in the period by 32 % offset.
+    // A round of 32 bytes moves on in the period by 32 modulo `offset`.
     std::uint32_t place = lane % offset;
     const std::uint32_t step = 32 % offset;
     for (std::uint32_t i = lane; i - lane < length; i += 32) {
@@ -158,7 +157,7 @@ __device__ inline void copy_lz4_match(std::uint8_t* d_to, std::uint32_t offset, 
       if (place >= offset) place -= offset;
     }
   } else {
-    // As many bytes a round as the offset allows, up to 128: sources of a round lie before it.
+    // A round has as many bytes as the offset allows, up to 128: its sources are before it.
     const std::uint32_t round = offset >= 128 ? 128 : 32;
     for (std::uint32_t begin = 0; begin < length; begin += round) {
       std::uint8_t bytes[4];
@@ -178,8 +177,8 @@ __device__ inline void copy_lz4_match(std::uint8_t* d_to, std::uint32_t offset, 
   __syncwarp();
 }
 
-// The sequence at `place`, all of it, or what is wrong with it, by a warp. All lanes call it with the same values.
-// Afterwards what was written is visible to the warp.
+// Restores the whole sequence at `place` by a warp, or finds what is wrong with it. All lanes call it with the same values.
+// Afterwards the written bytes are visible to the warp.
 __device__ inline Lz4Progress restore_lz4_sequence(const Lz4Chunk& chunk, Lz4Place& place, unsigned lane) {
   std::uint8_t* d_to = chunk.d_output + place.written;
   Lz4CheckedSequence sequence;
@@ -192,8 +191,8 @@ __device__ inline Lz4Progress restore_lz4_sequence(const Lz4Chunk& chunk, Lz4Pla
   return progress;
 }
 
-// The bytes of a sequence that was checked, to d_to, by a thread block; afterwards they are visible to it. A match repeats
-// the bytes before it, so that none of its bytes needs one that is written here.
+// Writes the bytes of a checked sequence to d_to, by a thread block; afterwards they are visible to it. A match's sources are taken
+// from the bytes before it, so none of them is written here.
 template <unsigned kThreads>
 __device__ inline void copy_lz4_sequence(const Lz4Chunk& chunk, const Lz4CheckedSequence& sequence,
                                          std::uint8_t* d_to, unsigned thread) {

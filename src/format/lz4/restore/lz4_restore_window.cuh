@@ -14,7 +14,7 @@
 namespace hemstitch::cuda {
 
 inline constexpr std::uint32_t kVectorBytes = 16;
-// Vectors that hold so many bytes at any alignment.
+// Vectors that hold this many bytes at any alignment.
 constexpr unsigned vectors_around(std::uint32_t bytes) {
   return (bytes + 2 * (kVectorBytes - 1)) / kVectorBytes;
 }
@@ -38,14 +38,14 @@ struct SharedBytes {
   }
 };
 
-// Stages `kVectors` vectors from the one on that holds byte `begin` of the block, where they lie in the block; only those
-// at its ends go byte by byte. The caller's threads meet before the bytes are read.
+// Stages `kVectors` vectors, beginning with the one that holds byte `begin` of the block, as far as they are in the block; only
+// those at its ends go byte by byte. The caller's threads need a barrier before they read the bytes.
 template <unsigned kThreads, unsigned kVectors>
 __device__ inline SharedBytes stage_bytes(const Lz4Chunk& chunk, std::uint32_t begin, uint4* sh_stage,
                                           unsigned thread) {
   const std::uint8_t* d_begin = chunk.d_block + begin;
   const auto shift = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(d_begin) % kVectorBytes);
-  // From the first vector on: where the block's bytes lie. Negative before the block.
+  // The range of the block's bytes, counted from the first vector. Negative before the block.
   const std::int32_t inside_begin = static_cast<std::int32_t>(shift) - static_cast<std::int32_t>(begin);
   const std::int32_t inside_end = static_cast<std::int32_t>(shift + (chunk.block_bytes - begin));
 #pragma unroll

@@ -13,7 +13,7 @@ struct Block {
 struct Sequence {
   output: u32,    // where its literals go, from the block's output on
   literals: u32,  // byte of the data
-  count: u32,     // of literals; the two bytes behind them are the offset
+  count: u32,     // of literals; the two bytes after them are the offset
 }
 
 const kMinMatchBytes = 4u;
@@ -25,7 +25,7 @@ const kTooSmall = 2u;
 const kUnfinished = 3u;
 const kNone = 0xFFFFFFFFu;
 
-// A number that began in a token's nibble: its value, and the place behind it; or that the input ended.
+// A number that began in a token's nibble: its value, and the place after it; or the fact that the input ended.
 struct Number {
   value: u32,
   place: u32,
@@ -66,11 +66,11 @@ struct Passed {
   stops: bool,
   next: u32,  // place behind it
   literals: u32,
-  literal_extensions: u32,  // bytes that the number of literals takes behind the token
+  literal_extensions: u32,  // bytes after the token that the number of literals takes
   restored: u32,            // literals and match
 }
 
-// The bytes that follow a nibble of 15: their sum, and how many they are; more than kExtensions where there are more.
+// The bytes that follow a nibble of 15: their sum and their number, which is above kExtensions if there are more.
 fn extension(first: u32) -> vec2u {
   var sum = 0u;
   for (var count = 1u; count <= kExtensions; count++) {

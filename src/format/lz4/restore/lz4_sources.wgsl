@@ -3,7 +3,7 @@
 
 const kCopyThreads = 256u;
 const kCopyBytes = kCopyThreads * 4u;
-// A window begins in one sequence, and no more than 256 of four bytes or more begin in it; and one that begins nowhere.
+// A window begins in one sequence, and at most 256 sequences of four bytes or more begin in it; one more marks the end.
 const kNoted = kCopyThreads + 2u;
 
 var<workgroup> sh_begins: array<u32, kNoted>;  // where sequences begin in the block's output
@@ -12,7 +12,7 @@ var<workgroup> sh_literals: array<u32, kNoted>;
 var<workgroup> sh_offsets: array<u32, kNoted>;
 var<workgroup> sh_sources: array<u32, kCopyBytes>;
 
-// Where a byte of the block's output comes from, of the noted sequence that it stands in.
+// Where a byte of the block's output comes from; `noted` is the sequence that it belongs to.
 fn source_of(block: Block, noted: u32, place: u32) -> u32 {
   let match_begin = sh_matches[noted];
   if (place < match_begin) {
@@ -25,7 +25,7 @@ fn source_of(block: Block, noted: u32, place: u32) -> u32 {
   }
   let source = match_begin + repeated;
   if (source < offset) {
-    // The history stands directly before the compressed block.
+    // The history is directly before the compressed block.
     return kInput | (block.begin + block.history_bytes + source - offset);
   }
   return block.output_begin + source - offset;
@@ -51,8 +51,8 @@ struct WordSources {
   noted: u32,  // the sequence of the last byte
 }
 
-// Where an invocation's four bytes, from `first` on, come from; kept in sh_sources too. What is found for places behind
-// the block's end nobody asks for.
+// Where an invocation's four bytes, from `first` on, come from; kept in sh_sources too. Results for places after the block's end
+// are not used.
 fn find_sources(block: Block, first: u32, thread: u32) -> WordSources {
   var found: WordSources;
   for (var stride = kCopyThreads; stride > 0u; stride /= 2u) {

@@ -18,7 +18,8 @@ sed -i -e 's/^backend cpu .*/backend cpu 0 0 0 0.005 0.005 0.005 0.005 0.005 0.0
   -e '/^end$/i backend fake 0.5 0 0 100 100 100 100 100 100 0 1\ndevice ' "$figures"
 export HEMSTITCH_FAKE=auto
 hemstitch-fake backends | grep -E '^auto picks'
-hemstitch-fake backends | sed -n "/founding document 004/,/does not use this rule/p"
+hemstitch-fake backends | grep -c rule || true
+hemstitch-fake backends -vv | sed -n "/founding document 004/,/does not use this rule/p"
 text 10000 >small
 text 1000000 >large
 taken() { grep -oE 'backend [a-z]+ \(auto: [a-z0-9 .,-]+\)'; }
