@@ -483,7 +483,7 @@ std::uint64_t CudaEngine::stream_limit_bytes(const StreamMeans& means) const {
   return means.device_memory_bytes != 0 ? means.device_memory_bytes : free_bytes().value_or(0) / 2;
 }
 
-StreamMemory CudaEngine::stream_memory(Format format, const StreamMeans& means) const {
+StreamMemory CudaEngine::stream_memory(Format format, const FrameHeader&, const StreamMeans& means) const {
   if (!is_deflate(format)) return {};
   const std::uint64_t limit_bytes = stream_limit_bytes(means);
   const auto limits = deflate_device_limits(means, limit_bytes, cuda_pieces_bytes);
@@ -491,7 +491,7 @@ StreamMemory CudaEngine::stream_memory(Format format, const StreamMeans& means) 
   return {limits->memory_bytes(), cuda_pieces_bytes(*limits), limit_bytes};
 }
 
-std::unique_ptr<StreamDecoder> CudaEngine::make_stream_decoder(Format format,
+std::unique_ptr<StreamDecoder> CudaEngine::make_stream_decoder(Format format, const FrameHeader&,
                                                                std::span<const std::byte> history,
                                                                const StreamMeans& means) {
   if (!is_deflate(format)) return nullptr;
