@@ -211,7 +211,7 @@ double pinned_seconds(const Bytes& data, std::uint64_t content_bytes, cuda::Cuda
 double pinned_seconds(const Bytes& data, std::uint64_t content_bytes) {
   cuda::CudaEngine engine(cuda::open_device({}));
   return pinned_seconds(data, content_bytes, engine, [&](const StreamMeans& means) {
-    return engine.make_stream_decoder(Format::kGzip, {}, means);
+    return engine.make_stream_decoder(Format::kGzip, {}, {}, means);
   });
 }
 

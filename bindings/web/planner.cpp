@@ -16,7 +16,7 @@
 namespace hemstitch {
 
 // Here the table of formats has only LZ4, and nothing calls the two functions after it.
-FormatTable::FormatTable() { formats_.push_back(make_lz4_format()); }
+FormatTable::FormatTable() { add({.format = make_lz4_format()}); }
 JudgedMatches judge_lz4_matches(std::span<const MatchRecord>) { __builtin_trap(); }
 std::optional<std::uint64_t> lz4_block_restored_bytes(std::span<const std::byte>) { __builtin_trap(); }
 

@@ -282,8 +282,8 @@ void apply_check(const Given& given, Request& request) {
 // "lz4 has", "lz4 and zlib have": names the formats with this choice.
 std::string who_has(bool FormatChoices::*choice) {
   std::vector<std::string_view> names;
-  for (const auto& format : FormatTable::instance().all())
-    if (format->choices().*choice) names.push_back(format->name());
+  for (const FormatRow& row : FormatTable::instance().all())
+    if (row.format->choices().*choice) names.push_back(row.format->name());
   return fmt::format("{} {}", fmt::join(names, " and "), names.size() == 1 ? "has" : "have");
 }
 

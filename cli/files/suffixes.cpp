@@ -37,8 +37,9 @@ struct Told {
 
 Told told_by(std::string_view name) {
   const FormatTable& formats = FormatTable::instance();
-  for (const auto& format : formats.all())
-    if (ends_with(name, format->suffix())) return {format.get(), format->suffix().size(), ""};
+  for (const FormatRow& row : formats.all())
+    if (const std::string_view suffix = row.format->suffix(); ends_with(name, suffix))
+      return {row.format.get(), suffix.size(), ""};
   for (const OtherSuffix& other : kOtherSuffixes)
     if (ends_with(name, other.suffix))
       return {formats.of_name(other.format), other.suffix.size(), other.replacement};

@@ -20,42 +20,10 @@
 #include "core/status.hpp"
 #include "core/time_line.hpp"
 #include "core/workspace.hpp"
-#include "format/stream_decoder.hpp"
+#include "format/codec.hpp"
 #include "hemstitch/choice.hpp"
 
 namespace hemstitch {
-
-// One block of a batch. The caller fills the first members, the engine those below the empty line.
-struct BlockTask {
-  std::span<const std::byte> input;    // the block: raw bytes to compress, or a block's data to restore
-  std::span<const std::byte> history;  // the content before the block, at most its last 64 KB
-  // Exactly the memory that may be written, as large as the format requires
-  // (FrameWriter::data_room_bytes()). If outputs may be moved (EncodeParameters), the engine sets this to
-  // where it put the data.
-  std::span<std::byte> output;
-
-  std::size_t output_bytes = 0;  // bytes written, when status is kOk
-  // Of the last byte: how many of its bits belong to the block, from the lowest on, if the block ends
-  // within a byte. The other bits are 0.
-  unsigned last_byte_bits = 8;
-  Status status = Status::kInternal;  // kOutputTooSmall: the block does not fit into `output`
-};
-
-struct EncodeParameters {
-  Format format = Format::kLz4;
-  int level = 1;                        // kMinLevel..kMaxLevel
-  int acceleration = 0;                 // 0: off; see CompressOptions
-  std::size_t block_bytes = 256 << 10;  // the frame's block size; a task may be shorter
-
-  // So many bytes before and after each task's output belong to the frame and stay free. If outputs may be
-  // moved, those of a batch lie in one piece of memory, in order. Each has at least as much room as its
-  // input, and only this room and the frame's bytes lie between them, so the engine may move the data
-  // closer together. Among moved data, a block that does not fit into its room is stored as its input. After
-  // that, no block can be redone alone, so the engine throws if a block fails.
-  std::size_t before_block_bytes = 0;
-  std::size_t behind_block_bytes = 0;
-  bool movable_outputs = false;
-};
 
 // The blocks that an engine will get, as far as they determine how much device memory it needs.
 struct BlockWork {
@@ -100,11 +68,14 @@ class BlockEngine {
   // unspecified then.
   virtual void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) = 0;
   virtual void restore(std::span<BlockTask> tasks, Format format) = 0;
-  // How much memory a decoder of streams would take.
-  virtual StreamMemory stream_memory(Format /*format*/, const StreamMeans& /*means*/) const { return {}; }
+  // How much memory a decoder of the frame's stream would take.
+  virtual StreamMemory stream_memory(Format /*format*/, const FrameHeader& /*header*/,
+                                     const StreamMeans& /*means*/) const {
+    return {};
+  }
   // A decoder for a frame whose blocks cannot be told apart, or null if the engine has none. `history` is
   // the dictionary; it must outlive the decoder.
-  virtual std::unique_ptr<StreamDecoder> make_stream_decoder(Format /*format*/,
+  virtual std::unique_ptr<StreamDecoder> make_stream_decoder(Format /*format*/, const FrameHeader& /*header*/,
                                                              std::span<const std::byte> /*history*/,
                                                              const StreamMeans& /*means*/) {
     return nullptr;

@@ -24,8 +24,8 @@ constexpr unsigned kFailedCallsToDrop = 2;
 // bytes again, then each time that a quarter more has come.
 constexpr std::uint64_t kFirstQuestionBytes = 1 << 20, kQuestionStep = 4;
 
-// If a caller may cancel: at the slowest levels a thread does so much in a tenth of a second.
-constexpr std::size_t kPieceBytes = 256 << 10;
+// If a caller may cancel, so much at once: at the slowest levels a thread does it in a tenth of a second.
+constexpr std::size_t kUncancelledBytes = 256 << 10;
 
 constexpr std::string_view kSomeDevice = "a device", kProcessor = "cpu";
 
@@ -250,7 +250,7 @@ void ResilientEngine::in_pieces(std::span<BlockTask> tasks, const Work& work) {
   while (!tasks.empty()) {
     between_pieces_();
     std::size_t count = 0;
-    for (std::size_t bytes = 0; count < tasks.size() && bytes < kPieceBytes; ++count)
+    for (std::size_t bytes = 0; count < tasks.size() && bytes < kUncancelledBytes; ++count)
       bytes += std::max(tasks[count].input.size(), tasks[count].output.size());
     work(tasks.first(count));
     tasks = tasks.subspan(count);
@@ -336,6 +336,7 @@ void ResilientEngine::restore_piece(std::span<BlockTask> tasks, Format format) {
 }
 
 std::unique_ptr<StreamDecoder> ResilientEngine::make_stream_decoder(const FrameFormat& format,
+                                                                    const FrameHeader& header,
                                                                     std::span<const std::byte> history,
                                                                     const StreamMeans& means) {
   StreamMeans told = means;
@@ -348,7 +349,7 @@ std::unique_ptr<StreamDecoder> ResilientEngine::make_stream_decoder(const FrameF
     if (fallback_backend_.empty()) fallback_backend_ = kProcessor;
   };
   if (!dropped())
-    if (auto decoder = engine_->make_stream_decoder(format.id(), history, told)) return decoder;
+    if (auto decoder = engine_->make_stream_decoder(format.id(), header, history, told)) return decoder;
   const std::string reason =
       fmt::format("backend '{}' cannot restore {} whose blocks have no known boundaries", backend_->name(),
                   format.title());
@@ -356,8 +357,9 @@ std::unique_ptr<StreamDecoder> ResilientEngine::make_stream_decoder(const FrameF
   const Backend& cpu = BackendRegistry::instance().find_usable(kProcessor);
   const Backend& other =
       cpu.supports(format.id(), Direction::kRestore) ? cpu : fallback(format.id(), Direction::kRestore);
-  auto decoder =
-      &other != backend_ ? fallback_engine(other).make_stream_decoder(format.id(), history, means) : nullptr;
+  auto decoder = &other != backend_
+                     ? fallback_engine(other).make_stream_decoder(format.id(), header, history, means)
+                     : nullptr;
   if (!decoder) throw Error(Status::kInvalidOption, reason);
   const std::scoped_lock lock(mutex_);
   ++fallback_blocks_;

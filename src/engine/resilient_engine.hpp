@@ -86,7 +86,7 @@ class ResilientEngine {
   void restore(std::span<BlockTask> tasks, Format format);
   // For a frame whose blocks cannot be told apart. If the backend makes no such decoder, `cpu` or else the
   // fallback does, which counts as one redone block. Throws kInvalidOption if no backend does.
-  std::unique_ptr<StreamDecoder> make_stream_decoder(const FrameFormat& format,
+  std::unique_ptr<StreamDecoder> make_stream_decoder(const FrameFormat& format, const FrameHeader& header,
                                                      std::span<const std::byte> history,
                                                      const StreamMeans& means = {});
 

@@ -37,12 +37,14 @@ class SeveralEngines : public BlockEngine {
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override;
   void restore(std::span<BlockTask> tasks, Format format) override;
   // The first engine makes it: each part of a stream needs the part before it.
-  StreamMemory stream_memory(Format format, const StreamMeans& means) const override {
-    return members_.front().engine->stream_memory(format, means);
+  StreamMemory stream_memory(Format format, const FrameHeader& header,
+                             const StreamMeans& means) const override {
+    return members_.front().engine->stream_memory(format, header, means);
   }
-  std::unique_ptr<StreamDecoder> make_stream_decoder(Format format, std::span<const std::byte> history,
+  std::unique_ptr<StreamDecoder> make_stream_decoder(Format format, const FrameHeader& header,
+                                                     std::span<const std::byte> history,
                                                      const StreamMeans& means) override {
-    return members_.front().engine->make_stream_decoder(format, history, means);
+    return members_.front().engine->make_stream_decoder(format, header, history, means);
   }
 
  private:

@@ -24,6 +24,7 @@
 namespace hemstitch {
 class StreamDecoder;
 struct EncodedBlock;
+struct FrameHeader;
 struct StreamMeans;
 struct StreamMemory;
 }  // namespace hemstitch
@@ -119,8 +120,10 @@ class DeviceFormat {
   // For frames whose blocks cannot be told apart: a decoder, and how much memory it takes with so much of the
   // device's. By default there is none: null, and no memory. Where the device does not help, as with short streams
   // or too little memory, the decoder is one of the processor's.
-  virtual StreamMemory stream_memory(const StreamMeans& means, std::uint64_t limit_bytes) const;
+  virtual StreamMemory stream_memory(const FrameHeader& header, const StreamMeans& means,
+                                     std::uint64_t limit_bytes) const;
   virtual std::unique_ptr<StreamDecoder> make_stream_decoder(const StreamDevice& on,
+                                                             const FrameHeader& header,
                                                              std::span<const std::byte> history,
                                                              const StreamMeans& means) const;
 

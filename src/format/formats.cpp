@@ -25,49 +25,57 @@ std::string listed(const std::vector<std::string>& words) {
 }  // namespace
 
 FormatTable& FormatTable::instance() {
-  static FormatTable table;
-  return table;
+  static auto* const table = new FormatTable;
+  return *table;
 }
 
-void FormatTable::add(std::unique_ptr<FrameFormat> format) { formats_.push_back(std::move(format)); }
+void FormatTable::add(FormatRow row) { rows_.push_back(std::move(row)); }
 
 const FrameFormat& FormatTable::of(Format id) const {
-  for (const auto& format : formats_)
-    if (format->id() == id) return *format;
+  for (const FormatRow& row : rows_)
+    if (row.format->id() == id) return *row.format;
   throw Error(Status::kInvalidOption,
               fmt::format("format is {}; there is no such format", static_cast<int>(id)));
 }
 
+const Codec* FormatTable::codec(Format id, RowCodec codec) const {
+  for (const FormatRow& row : rows_)
+    if (row.format->id() == id) return (row.*codec).get();
+  return nullptr;
+}
+
 const FrameFormat* FormatTable::of_name(std::string_view name) const {
-  for (const auto& format : formats_)
-    if (format->name() == name) return format.get();
+  for (const FormatRow& row : rows_)
+    if (row.format->name() == name) return row.format.get();
   return nullptr;
 }
 
 const FrameFormat* FormatTable::of_data(std::span<const std::byte> first_bytes) const {
-  for (const auto& format : formats_)
-    if (format->begins(first_bytes)) return format.get();
+  for (const FormatRow& row : rows_)
+    if (row.format->begins(first_bytes)) return row.format.get();
   return nullptr;
 }
 
 std::string FormatTable::names() const {
   std::vector<std::string> words;
-  for (const auto& format : formats_) words.emplace_back(format->name());
+  for (const FormatRow& row : rows_) words.emplace_back(row.format->name());
   return listed(words);
 }
 
 std::string FormatTable::titles_told_by_content() const {
   std::vector<std::string> words;
-  for (const auto& format : formats_)
-    if (format->is_told_by_content()) words.emplace_back(format->title());
+  for (const FormatRow& row : rows_)
+    if (row.format->is_told_by_content()) words.emplace_back(row.format->title());
   return listed(words);
 }
 
 std::string FormatTable::suffixes() const {
   std::vector<std::string> words;
-  for (const auto& format : formats_)
-    if (!format->suffix().empty() && std::find(words.begin(), words.end(), format->suffix()) == words.end())
-      words.emplace_back(format->suffix());
+  for (const FormatRow& row : rows_) {
+    const std::string_view suffix = row.format->suffix();
+    if (!suffix.empty() && std::find(words.begin(), words.end(), suffix) == words.end())
+      words.emplace_back(suffix);
+  }
   return listed(words);
 }
 

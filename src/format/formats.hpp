@@ -8,21 +8,33 @@
 #include <string_view>
 #include <vector>
 
+#include "format/codec.hpp"
 #include "format/format.hpp"
 
 namespace hemstitch {
 
+// What a format brings: how it is framed, and how its blocks are made. A backend without a codec for the
+// format does not support it.
+struct FormatRow {
+  std::unique_ptr<FrameFormat> format;
+  std::unique_ptr<Codec> processor = {};  // for the backend `cpu`; may be null
+  std::unique_ptr<Codec> reference = {};  // for the backend `reference`; may be null
+};
+
 class FormatTable {
  public:
   // Thread safety: any thread may look up; call add(), which tests use, only before other threads use the
-  // table.
+  // table. It is never destroyed, since threads may work while the process ends.
   static FormatTable& instance();
 
-  void add(std::unique_ptr<FrameFormat> format);
+  void add(FormatRow row);
 
-  std::span<const std::unique_ptr<FrameFormat>> all() const { return formats_; }
+  std::span<const FormatRow> all() const { return rows_; }
   // Throws kInvalidOption if there is none.
   const FrameFormat& of(Format id) const;
+  // Null if the format or its codec is missing. `codec` is one of a row's.
+  using RowCodec = std::unique_ptr<Codec> FormatRow::*;
+  const Codec* codec(Format id, RowCodec codec) const;
   // Null if there is none.
   const FrameFormat* of_name(std::string_view name) const;
   const FrameFormat* of_data(std::span<const std::byte> first_bytes) const;
@@ -33,7 +45,7 @@ class FormatTable {
 
  private:
   FormatTable();
-  std::vector<std::unique_ptr<FrameFormat>> formats_;
+  std::vector<FormatRow> rows_;
 };
 
 // Replaces zeros in the options by the format's defaults. Throws kInvalidOption if there is no such format.

@@ -37,8 +37,10 @@ EncodedBlock DeviceFormat::compress_larger(std::span<const std::byte>, std::size
                                            std::span<std::byte>) const {
   return {.status = Status::kOutputTooSmall};
 }
-StreamMemory DeviceFormat::stream_memory(const StreamMeans&, std::uint64_t) const { return {}; }
-std::unique_ptr<StreamDecoder> DeviceFormat::make_stream_decoder(const StreamDevice&,
+StreamMemory DeviceFormat::stream_memory(const FrameHeader&, const StreamMeans&, std::uint64_t) const {
+  return {};
+}
+std::unique_ptr<StreamDecoder> DeviceFormat::make_stream_decoder(const StreamDevice&, const FrameHeader&,
                                                                  std::span<const std::byte>,
                                                                  const StreamMeans&) const {
   return nullptr;

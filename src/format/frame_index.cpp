@@ -59,7 +59,7 @@ struct Indexer {
     if (!make_stream_decoder)
       throw Error(Status::kUnsupportedFeature, "the end of this frame is only known after restoring it",
                   reader.place());
-    stream_decoder = make_stream_decoder(stream->format());
+    stream_decoder = make_stream_decoder(stream->format(), reader.header());
     return *stream_decoder;
   }
   void stream_passed(std::uint64_t content_bytes) {

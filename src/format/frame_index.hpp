@@ -78,7 +78,8 @@ using VisitFrame = std::function<void(const IndexedFrame*)>;
 // not kept; nor are frames with `visit`, so that memory does not grow with their number. `make_decoder` makes
 // what restores a frame whose blocks cannot be told apart; without it such a frame is kUnsupportedFeature. `known_format`: null if the
 // first bytes identify the format. Throws Error as FrameReader does, and kCorruptBlock.
-using MakeStreamDecoder = std::function<std::unique_ptr<StreamDecoder>(const FrameFormat&)>;
+using MakeStreamDecoder =
+    std::function<std::unique_ptr<StreamDecoder>(const FrameFormat&, const FrameHeader&)>;
 FrameIndex index_frames(Source& source, const MakeStreamDecoder& make_decoder = {},
                         const FrameFormat* known_format = nullptr, const VisitFrame& visit = {});
 

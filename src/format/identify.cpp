@@ -54,8 +54,8 @@ DataIdentity identify_data(std::span<const std::byte> first_bytes) {
   if (FormatTable::instance().of_data(first_bytes) != nullptr) return {DataKind::kFrame, {}, {}};
   for (const ForeignMagic& magic : kForeignMagics)
     if (starts_with(first_bytes, magic.bytes)) return {DataKind::kForeign, magic.name, magic.tool};
-  for (const auto& format : FormatTable::instance().all())
-    if (format->may_begin(first_bytes)) return {DataKind::kUnknown, {}, {}, format->name()};
+  for (const FormatRow& row : FormatTable::instance().all())
+    if (row.format->may_begin(first_bytes)) return {DataKind::kUnknown, {}, {}, row.format->name()};
   return {DataKind::kUnknown, {}, {}};
 }
 

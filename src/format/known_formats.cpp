@@ -2,15 +2,20 @@
 // own (bindings/web).
 #include <utility>
 
+#include "format/deflate/deflate_codec.hpp"
 #include "format/deflate/deflate_formats.hpp"
 #include "format/formats.hpp"
+#include "format/lz4/lz4_codec.hpp"
 #include "format/lz4/lz4_format.hpp"
 
 namespace hemstitch {
 
 FormatTable::FormatTable() {
-  formats_.push_back(make_lz4_format());
-  for (auto& format : make_deflate_formats()) formats_.push_back(std::move(format));
+  add({make_lz4_format(), make_lz4_codec(), make_lz4_reference_codec()});
+  for (auto& format : make_deflate_formats()) {
+    const Format id = format->id();
+    add({std::move(format), make_deflate_codec(id), make_deflate_reference_codec(id)});
+  }
 }
 
 }  // namespace hemstitch

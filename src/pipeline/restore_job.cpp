@@ -194,7 +194,7 @@ void RestoreJob::plan_stream() {
                    .points = index_ != nullptr,
                    .device_memory_bytes = options_.gpu_memory_limit_bytes,
                    .settles = true};
-  const StreamMemory memory = engine_->preferred().stream_memory(frame_format(), stream_means_);
+  const StreamMemory memory = engine_->preferred().stream_memory(frame_format(), header_, stream_means_);
   stream_has_threads_ = memory.host_bytes != 0;
   stream_on_device_ = memory.device_bytes != 0;
   if (stream_has_threads_) plan_.workspace.add("read ahead", memory.host_bytes, 1, "the frame");
@@ -204,7 +204,7 @@ void RestoreJob::plan_stream() {
 
 void RestoreJob::begin_stream() {
   if (!decoder_ || !decoder_->begin_next(dictionary())) {
-    decoder_ = engine_->make_stream_decoder(stream_.format(), dictionary(), stream_means_);
+    decoder_ = engine_->make_stream_decoder(stream_.format(), header_, dictionary(), stream_means_);
     decoder_process_ = {};
   }
   if (borrows_ && stream_has_threads_) decoder_->lend_content();

@@ -219,10 +219,10 @@ StreamReport restore_stream(Source& source, Sink& sink, const RestoreOptions& op
 
 FrameIndex index_stream(Source& source, std::optional<Format> known, const VisitFrame& visit) {
   std::optional<ResilientEngine> engine;
-  const auto make_decoder = [&](const FrameFormat& format) {
+  const auto make_decoder = [&](const FrameFormat& format, const FrameHeader& header) {
     if (!engine)
       engine.emplace("auto", "", Workload{.direction = Direction::kRestore, .format = format.id()});
-    return engine->make_stream_decoder(format, {});
+    return engine->make_stream_decoder(format, header, {});
   };
   return index_frames(source, make_decoder, known ? &FormatTable::instance().of(*known) : nullptr, visit);
 }

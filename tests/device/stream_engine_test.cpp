@@ -229,7 +229,7 @@ TEST_F(StreamFilesTest, GoOnWithoutMemoryOfTheDevice) {
     StreamMeans means;
     means.input_bytes = file().size();
     means.on_failure = [&](const std::string& reason) { failures.push_back(reason); };
-    const auto decoder = engine.make_stream_decoder(Format::kGzip, {}, means);
+    const auto decoder = engine.make_stream_decoder(Format::kGzip, {}, {}, means);
     const Outcome found = restored_by(*decoder, std::span(file()).subspan(10));
     EXPECT_EQ(found.status, Status::kOk);
     EXPECT_EQ(found.content == content(), true);

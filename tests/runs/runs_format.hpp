@@ -19,8 +19,8 @@
 #include <memory>
 
 #include "core/bytes.hpp"
-#include "engine/backend.hpp"
-#include "format/format.hpp"
+#include "format/codec.hpp"
+#include "format/formats.hpp"
 
 namespace hemstitch::testing {
 
@@ -264,12 +264,9 @@ class RunsDecoder : public StreamDecoder {
   std::byte run_byte_{};
 };
 
-class RunsEngine : public BlockEngine {
+class RunsCodec : public Codec {
  public:
-  std::size_t preferred_batch_bytes() const override { return std::size_t{4} << 20; }
-  unsigned preferred_batches_in_flight(unsigned threads) const override { return 2 * threads; }
-
-  void compress(std::span<BlockTask> tasks, const EncodeParameters&) override {
+  void compress(std::span<BlockTask> tasks, const EncodeParameters&) const override {
     for (BlockTask& task : tasks) {
       std::size_t halves = 0;
       const auto put = [&](unsigned half) {
@@ -293,12 +290,12 @@ class RunsEngine : public BlockEngine {
     }
   }
 
-  void restore(std::span<BlockTask> tasks, Format) override {
+  void restore(std::span<BlockTask> tasks) const override {
     for (BlockTask& task : tasks) restore_block(task);
   }
 
-  std::unique_ptr<StreamDecoder> make_stream_decoder(Format, std::span<const std::byte>,
-                                                     const StreamMeans&) override {
+  std::unique_ptr<StreamDecoder> make_stream_decoder(const FrameHeader&, std::span<const std::byte>,
+                                                     const StreamMeans&) const override {
     return std::make_unique<RunsDecoder>();
   }
 
@@ -322,54 +319,11 @@ class RunsEngine : public BlockEngine {
   }
 };
 
-class RunsBackend : public Backend {
- public:
-  std::string_view name() const override { return "runs"; }
-  std::string description(std::string_view) const override { return "tests only"; }
-  std::optional<std::string> unavailable_reason(std::string_view) const override { return std::nullopt; }
-  bool chosen_by_auto() const override { return true; }
-  std::string_view fallback_name() const override { return "runs"; }
-  bool supports(Format format, Direction) const override { return format == kRuns; }
-  std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
-    return std::make_unique<RunsEngine>();
-  }
-};
-
-// Every second block fails on it, and it knows no streams. Its blocks are redone by `runs`, or by nobody.
-class FailingRunsBackend : public RunsBackend {
- public:
-  FailingRunsBackend(std::string_view name, std::string_view fallback) : name_(name), fallback_(fallback) {}
-
-  std::string_view name() const override { return name_; }
-  bool chosen_by_auto() const override { return false; }
-  std::string_view fallback_name() const override { return fallback_; }
-  std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
-    return std::make_unique<Engine>();
-  }
-
- private:
-  class Engine : public RunsEngine {
-   public:
-    void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override {
-      RunsEngine::compress(tasks, parameters);
-      fail(tasks);
-    }
-    void restore(std::span<BlockTask> tasks, Format format) override {
-      RunsEngine::restore(tasks, format);
-      fail(tasks);
-    }
-    std::unique_ptr<StreamDecoder> make_stream_decoder(Format, std::span<const std::byte>,
-                                                       const StreamMeans&) override {
-      return nullptr;
-    }
-
-   private:
-    static void fail(std::span<BlockTask> tasks) {
-      for (std::size_t i = 0; i < tasks.size(); i += 2) tasks[i].status = Status::kDeviceFault;
-    }
-  };
-
-  std::string_view name_, fallback_;
-};
+// Its row. Without a codec for `cpu`, `reference` alone works on the format.
+inline FormatRow runs_row(bool by_cpu = true) {
+  return {.format = std::make_unique<RunsFormat>(),
+          .processor = by_cpu ? std::make_unique<RunsCodec>() : nullptr,
+          .reference = std::make_unique<RunsCodec>()};
+}
 
 }  // namespace hemstitch::testing

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "collect_sink.hpp"
+#include "engine/fake/fake_backend.hpp"
 #include "engine/registry.hpp"
 #include "format/formats.hpp"
 #include "format/frame_index.hpp"
@@ -20,6 +21,7 @@
 namespace hemstitch::testing {
 namespace {
 
+constexpr Format kLonelyRuns = static_cast<Format>(102);
 constexpr std::size_t kHeaderBytes = 8;
 
 // Runs that shrink, with a block's worth of bytes that do not.
@@ -40,15 +42,61 @@ class Pipe : public Source {
   MemorySource memory_;
 };
 
+// The same frames, if somebody says what they are. Only `reference` has a codec for it.
+class LonelyRunsFormat : public RunsFormat {
+ public:
+  Format id() const override { return kLonelyRuns; }
+  std::string_view name() const override { return "lonely"; }
+  std::string_view title() const override { return "Lonely"; }
+  bool begins(std::span<const std::byte>) const override { return false; }
+  bool is_told_by_content() const override { return false; }
+};
+
+// Every second block fails on it, and it knows no streams.
+class FailingRunsCodec : public RunsCodec {
+ public:
+  void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) const override {
+    RunsCodec::compress(tasks, parameters);
+    fail(tasks);
+  }
+  void restore(std::span<BlockTask> tasks) const override {
+    RunsCodec::restore(tasks);
+    fail(tasks);
+  }
+  std::unique_ptr<StreamDecoder> make_stream_decoder(const FrameHeader&, std::span<const std::byte>,
+                                                     const StreamMeans&) const override {
+    return nullptr;
+  }
+
+ private:
+  static void fail(std::span<BlockTask> tasks) {
+    for (std::size_t i = 0; i < tasks.size(); i += 2) tasks[i].status = Status::kDeviceFault;
+  }
+};
+
+// A device that knows this format alone; it is never started.
+class LonelyDevice : public Backend {
+ public:
+  std::string_view name() const override { return "device"; }
+  std::string description(std::string_view) const override { return "tests only"; }
+  std::optional<std::string> unavailable_reason(std::string_view) const override { return std::nullopt; }
+  bool chosen_by_auto() const override { return true; }
+  std::string_view fallback_name() const override { return "reference"; }
+  bool supports(Format format, Direction) const override { return format == kLonelyRuns; }
+  std::unique_ptr<BlockEngine> make_engine(std::string_view) const override { return nullptr; }
+};
+
 class RunsFormatTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     if (FormatTable::instance().of_name("runs") != nullptr) return;
-    FormatTable::instance().add(std::make_unique<RunsFormat>());
-    BackendRegistry& registry = BackendRegistry::instance();
-    registry.add(std::make_unique<RunsBackend>());
-    registry.add(std::make_unique<FailingRunsBackend>("failing", "runs"));
-    registry.add(std::make_unique<FailingRunsBackend>("alone", "cpu"));
+    FormatTable::instance().add(runs_row());
+    FormatTable::instance().add(
+        {.format = std::make_unique<LonelyRunsFormat>(), .reference = std::make_unique<FailingRunsCodec>()});
+    FakePlan failing;
+    for (std::uint64_t call = 1; call <= 20; ++call) failing.failing_block_calls.insert(call);
+    BackendRegistry::instance().add(make_fake_backend(failing));
+    BackendRegistry::instance().add(std::make_unique<LonelyDevice>());
   }
 
   static CompressOptions writing(bool stream) {
@@ -87,8 +135,10 @@ TEST_F_WITH_THREADS(RunsFormatTest, GoesThroughTheStreams) {
   for (const bool stream : {false, true}) {
     for (const std::size_t bytes : {0u, 1u, 2u, 16u, 65'536u, 65'537u, 3'000'000u, 9'000'000u})
       for (const unsigned threads : {1u, 2u}) {
+        const std::string backend = threads == 1 ? "reference" : "cpu";
         const Bytes content = content_of(bytes);
         CompressOptions options = writing(stream);
+        options.backend = backend;
         options.threads = threads;
         MemorySource source(content);
         CollectSink frame;
@@ -97,11 +147,12 @@ TEST_F_WITH_THREADS(RunsFormatTest, GoesThroughTheStreams) {
 
         RestoreOptions back = reading();
         back.threads = threads;
+        back.backend = backend;
         CollectSink restored;
         Pipe pipe(frame.content);
         const StreamReport report = restore_stream(pipe, restored, back);
         EXPECT_EQ(restored.content, content);
-        EXPECT_EQ(report.backend, "runs");
+        EXPECT_EQ(report.backend, backend);
         EXPECT_EQ(report.block_count, stream ? 1 : (bytes + 65'535) / 65'536);
         EXPECT_EQ(report.input_bytes, frame.content.size());
       }
@@ -217,7 +268,7 @@ TEST_P(RunsOfBothKinds, ManyInputsAreFramesOfTheirOwnAndStreamsAreLeft) {
     EXPECT_EQ(Bytes(frames[i].begin(), frames[i].end()), frame_of(contents[i], GetParam()));
 
   RestoreOptions options = reading();
-  options.backend = "runs";
+  options.backend = "reference";
   FrameRestorer restorer(options);
   LargeBuffer room = restorer.make_output();
   const auto restored = restorer.restore(frames, room);
@@ -228,7 +279,7 @@ TEST_P(RunsOfBothKinds, ManyInputsAreFramesOfTheirOwnAndStreamsAreLeft) {
       EXPECT_EQ(Bytes(restored[i].content->begin(), restored[i].content->end()), contents[i]);
     }
   }
-  TextRestorer texts(1 << 20, "runs");
+  TextRestorer texts(1 << 20, "reference");
   const auto text = texts.restore(frames[2]);
   ASSERT_EQ(text.has_value(), !GetParam());
   if (text) {
@@ -268,9 +319,9 @@ TEST_P(RunsInOrder, ChecksumsAndSizesOfContentAreCompared) {
   Bytes frame = frame_of(content, false);
   if (GetParam()) frame[4] = std::byte{2};
   EXPECT_EQ(restore(frame, reading()), content);
-  RestoreOptions unchecked = reading(), by_runs = reading();
+  RestoreOptions unchecked = reading(), by_twins = reading();
   unchecked.verify_checksums = false;
-  by_runs.backend = "runs";
+  by_twins.backend = "reference";
   const std::size_t data_bytes = load_le32(frame.data() + kHeaderBytes) & ~kStoredRunsBit;
   const std::size_t behind = kHeaderBytes + 4 + data_bytes;
   struct Case {
@@ -288,10 +339,10 @@ TEST_P(RunsInOrder, ChecksumsAndSizesOfContentAreCompared) {
     EXPECT_EQ(error_of_restoring(other).status(), one.status) << one.at;
     EXPECT_EQ(error_of_restoring(other, unchecked).status(), one.unchecked) << one.at;
     const std::span<const std::byte> inputs[] = {other};
-    FrameRestorer restorer(by_runs);
+    FrameRestorer restorer(by_twins);
     LargeBuffer room = restorer.make_output();
     EXPECT_FALSE(restorer.restore(inputs, room)[0].content) << one.at;
-    EXPECT_FALSE(TextRestorer(1 << 20, "runs").restore(other)) << one.at;
+    EXPECT_FALSE(TextRestorer(1 << 20, "reference").restore(other)) << one.at;
   }
   // The content before the wrong block is written.
   Bytes other = frame;
@@ -328,46 +379,52 @@ TEST_P(RunsOfBothKinds, BackendsAreChosenByFormat) {
   const BackendRegistry& registry = BackendRegistry::instance();
   for (const Direction direction : {Direction::kCompress, Direction::kRestore}) {
     const Workload runs{.direction = direction, .format = kRuns};
-    const Workload lz4{.direction = direction, .format = Format::kLz4};
-    EXPECT_EQ(registry.choose("auto", {}, runs).name(), "runs");
-    EXPECT_EQ(registry.choose("auto", {}, lz4).name(), "cpu");
-    EXPECT_EQ(registry.fallback_for(registry.find_usable("runs"), "auto", runs).name(), "runs");
-    EXPECT_EQ(registry.fallback_for(registry.find_usable("reference"), "auto", lz4).name(), "cpu");
+    const Workload lonely{.direction = direction, .format = kLonelyRuns};
+    EXPECT_EQ(registry.choose("auto", {}, runs).name(), "cpu");
+    EXPECT_EQ(registry.choose("auto", {}, lonely).name(), "device");
+    EXPECT_EQ(registry.fallback_for(registry.find_usable("device"), "auto", lonely).name(), "reference");
+    EXPECT_EQ(registry.fallback_for(registry.find_usable("reference"), "auto", lonely).name(), "reference");
+    EXPECT_EQ(registry.fallback_for(registry.find_usable("reference"), "auto", runs).name(), "cpu");
   }
-  EXPECT_EQ(restore(compress(content)), content);
 
   CompressOptions by_cpu = writing(GetParam());
+  by_cpu.format = kLonelyRuns;
   by_cpu.backend = "cpu";
   RestoreOptions back_by_cpu = reading();
+  back_by_cpu.format = kLonelyRuns;
   back_by_cpu.backend = "cpu";
   const std::string compressing = error_of([&] { compress(content, by_cpu); }).what(),
                     restoring = error_of_restoring(frame, back_by_cpu).what();
-  EXPECT_NE(compressing.find("backend 'cpu' does not compress to Runs; those that do: runs, failing, alone"),
+  EXPECT_NE(compressing.find("backend 'cpu' does not compress to Lonely; those that do: reference, device"),
             std::string::npos)
       << compressing;
-  EXPECT_NE(restoring.find("backend 'cpu' does not restore Runs; those that do: runs"), std::string::npos)
+  EXPECT_NE(restoring.find("backend 'cpu' does not restore Lonely; those that do: reference"),
+            std::string::npos)
       << restoring;
 }
 
 TEST_P(RunsOfBothKinds, WhatFailsIsRedoneByWhoKnowsTheFormat) {
   const Bytes content = content_of(500'000), frame = frame_of(content, GetParam());
   CompressOptions options = writing(GetParam());
-  options.backend = "failing";
+  options.backend = "fake";
   MemorySource source(content);
   CollectSink written;
   EXPECT_GT(compress_stream(source, written, options).fallback_blocks, 0u);
+  EXPECT_EQ(written.content, frame);
   RestoreOptions back = reading();
-  back.backend = "failing";
+  back.backend = "fake";
   MemorySource compressed(frame);
   CollectSink restored;
   const StreamReport report = restore_stream(compressed, restored, back);
   EXPECT_EQ(restored.content, content);
-  EXPECT_EQ(report.backend, "failing");
-  EXPECT_EQ(report.fallback_backend, "runs");
-  EXPECT_EQ(report.fallback_blocks, GetParam() ? 1u : 4u);
+  EXPECT_EQ(report.backend, "fake");
+  EXPECT_EQ(report.fallback_backend, "cpu");
+  EXPECT_EQ(report.fallback_blocks, 1u);
 
-  // Its fallback supports only LZ4.
-  options.backend = back.backend = "alone";
+  // Nobody else knows the format.
+  options.format = kLonelyRuns;
+  back.format = kLonelyRuns;
+  options.backend = back.backend = "reference";
   EXPECT_EQ(error_of([&] { compress(content, options); }).status(), Status::kDeviceFault);
   EXPECT_EQ(error_of_restoring(frame, back).status(),
             GetParam() ? Status::kInvalidOption : Status::kDeviceFault);

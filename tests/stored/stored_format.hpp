@@ -1,5 +1,4 @@
-// The smallest format there can be, and the backend that serves it: what docs/how-to-add-a-format.md tells, done once.
-// Only a test program adds them.
+// The smallest format there can be: what docs/how-to-add-a-format.md tells, done once. Only a test program adds it.
 //
 //   frame:  "STOR" | block size, 4 bytes | content size, 8 bytes, all ones where it is not known
 //           | for each block: its size, 4 bytes | the block as it is
@@ -13,7 +12,7 @@
 #include <memory>
 
 #include "core/bytes.hpp"
-#include "engine/backend.hpp"
+#include "format/codec.hpp"
 #include "format/format.hpp"
 
 namespace hemstitch::testing {
@@ -144,28 +143,13 @@ class StoredFormat : public FrameFormat {
 };
 
 // Finds nothing that shrinks; so it has nothing to restore.
-class StoredEngine : public BlockEngine {
+class StoredCodec : public Codec {
  public:
-  std::size_t preferred_batch_bytes() const override { return std::size_t{1} << 20; }
-  unsigned preferred_batches_in_flight(unsigned threads) const override { return 2 * threads; }
-  void compress(std::span<BlockTask> tasks, const EncodeParameters&) override {
+  void compress(std::span<BlockTask> tasks, const EncodeParameters&) const override {
     for (BlockTask& task : tasks) task.status = Status::kOutputTooSmall;
   }
-  void restore(std::span<BlockTask> tasks, Format) override {
+  void restore(std::span<BlockTask> tasks) const override {
     for (BlockTask& task : tasks) task.status = Status::kCorruptBlock;
-  }
-};
-
-class StoredBackend : public Backend {
- public:
-  std::string_view name() const override { return "storing"; }
-  std::string description(std::string_view) const override { return "tests only"; }
-  std::optional<std::string> unavailable_reason(std::string_view) const override { return std::nullopt; }
-  bool chosen_by_auto() const override { return false; }
-  std::string_view fallback_name() const override { return "storing"; }
-  bool supports(Format format, Direction) const override { return format == kStored; }
-  std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
-    return std::make_unique<StoredEngine>();
   }
 };
 

@@ -21,21 +21,21 @@ namespace {
 class StoredFormatTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    FormatTable::instance().add(std::make_unique<StoredFormat>());
-    BackendRegistry::instance().add(std::make_unique<StoredBackend>());
+    FormatTable::instance().add(
+        {.format = std::make_unique<StoredFormat>(), .reference = std::make_unique<StoredCodec>()});
   }
 
   static CompressOptions writing() {
     CompressOptions options;
     options.format = kStored;
-    options.backend = "storing";
+    options.backend = "reference";
     options.block_bytes = kStoredBlockSizes[0];
     options.threads = 2;
     return options;
   }
   static RestoreOptions reading() {
     RestoreOptions options;
-    options.backend = "storing";
+    options.backend = "reference";
     options.threads = 2;
     return options;
   }
@@ -154,16 +154,13 @@ TEST_F(StoredFormatTest, EveryDamagedByteIsToldOrMeansTheSame) {
     }
 }
 
-TEST_F(StoredFormatTest, OthersThanItsBackendRefuseIt) {
+TEST_F(StoredFormatTest, BackendsWithoutACodecRefuseIt) {
   CompressOptions by_cpu = writing();
   by_cpu.backend = "cpu";
   EXPECT_THROW(compress({}, by_cpu), Error);
   const Bytes frame = compress(mixed_bytes(100), writing());
   EXPECT_THROW(restore(frame), Error);
   EXPECT_FALSE(TextRestorer(1 << 20).restore(frame));
-  CompressOptions lz4_by_it;
-  lz4_by_it.backend = "storing";
-  EXPECT_THROW(compress({}, lz4_by_it), Error);
   CompressOptions large_blocks = writing();
   large_blocks.block_bytes = 4 << 20;
   EXPECT_THROW(compress({}, large_blocks), Error);

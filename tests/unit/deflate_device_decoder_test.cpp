@@ -493,11 +493,12 @@ class PiecesEngine : public BlockEngine {
   unsigned preferred_batches_in_flight(unsigned threads) const override { return threads == 1 ? 1 : 4; }
   void compress(std::span<BlockTask>, const EncodeParameters&) override {}
   void restore(std::span<BlockTask> tasks, Format format) override { cpu_->restore(tasks, format); }
-  StreamMemory stream_memory(Format, const StreamMeans&) const override {
+  StreamMemory stream_memory(Format, const FrameHeader&, const StreamMeans&) const override {
     const DeflateDeviceLimits limits = tiny_pieces(piece_bytes_of_engine);
     return {.host_bytes = limits.memory_bytes(), .device_bytes = 1, .device_limit_bytes = 2};
   }
-  std::unique_ptr<StreamDecoder> make_stream_decoder(Format format, std::span<const std::byte> history,
+  std::unique_ptr<StreamDecoder> make_stream_decoder(Format format, const FrameHeader&,
+                                                     std::span<const std::byte> history,
                                                      const StreamMeans& means) override {
     const DeflateDeviceLimits limits = tiny_pieces(piece_bytes_of_engine);
     return std::make_unique<DeflateDeviceDecoder>(

@@ -362,7 +362,7 @@ Bytes by_isal(Bytes content, int level) {
 // Restores with the engine of a backend, in pieces as the pipeline does.
 void require_restored(const Bytes& stream, const Bytes& content, std::string_view backend) {
   const auto engine = BackendRegistry::instance().find_usable(backend).make_engine({});
-  const auto decoder = engine->make_stream_decoder(Format::kGzip, {}, {});
+  const auto decoder = engine->make_stream_decoder(Format::kGzip, {}, {}, {});
   ASSERT_TRUE(decoder);
   Bytes room(std::size_t{256} << 10);
   std::span<const std::byte> in = stream, expected = content;

@@ -1,6 +1,5 @@
-// `cpu`, the production path without a GPU. Established libraries compress, one block after the other on the
-// calling thread. For LZ4 that is liblz4: its fast compressor at levels 1 and 2, its HC compressor at levels
-// 3 to 12.
+// `cpu`, the production path without a GPU. Each format brings the codec (FormatRow::processor), in which
+// established libraries compress.
 #pragma once
 
 #include <memory>

@@ -478,17 +478,19 @@ std::uint64_t CudaEngine::stream_limit_bytes(const StreamMeans& means) const {
   return means.device_memory_bytes != 0 ? means.device_memory_bytes : free_bytes().value_or(0) / 2;
 }
 
-StreamMemory CudaEngine::stream_memory(Format id, const StreamMeans& means) const {
+StreamMemory CudaEngine::stream_memory(Format id, const FrameHeader& header, const StreamMeans& means) const {
   const DeviceFormat* const format = device_format(id);
-  return format == nullptr ? StreamMemory() : format->stream_memory(means, stream_limit_bytes(means));
+  return format == nullptr ? StreamMemory() : format->stream_memory(header, means, stream_limit_bytes(means));
 }
 
-std::unique_ptr<StreamDecoder> CudaEngine::make_stream_decoder(Format id, std::span<const std::byte> history,
+std::unique_ptr<StreamDecoder> CudaEngine::make_stream_decoder(Format id, const FrameHeader& header,
+                                                               std::span<const std::byte> history,
                                                                const StreamMeans& means) {
   const DeviceFormat* const format = device_format(id);
   if (format == nullptr) return nullptr;
   return format->make_stream_decoder(
-      {device_, clock_.get(), stream_limit_bytes(means), [this] { release_memory(); }}, history, means);
+      {device_, clock_.get(), stream_limit_bytes(means), [this] { release_memory(); }}, header, history,
+      means);
 }
 
 }  // namespace hemstitch::cuda

@@ -55,8 +55,10 @@ class CudaEngine : public BlockEngine {
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override;
   void restore(std::span<BlockTask> tasks, Format format) override;
   // The processor restores streams that are too short, or that find no memory here.
-  StreamMemory stream_memory(Format format, const StreamMeans& means) const override;
-  std::unique_ptr<StreamDecoder> make_stream_decoder(Format format, std::span<const std::byte> history,
+  StreamMemory stream_memory(Format format, const FrameHeader& header,
+                             const StreamMeans& means) const override;
+  std::unique_ptr<StreamDecoder> make_stream_decoder(Format format, const FrameHeader& header,
+                                                     std::span<const std::byte> history,
                                                      const StreamMeans& means) override;
 
   // Frees the device memory that unused slots keep for later calls.

@@ -1,6 +1,6 @@
-// The twins as a backend: every finder, parse, encoder and decoder in its simplest form, one block after the
-// other on the calling thread. It defines the bytes that the GPU backends write, redoes the blocks that fail
-// on them, and is what `--reproducible` uses. `acceleration` is without effect here: level 1 is the fastest.
+// The twins as a backend: each format's codec of twins (FormatRow::reference), every finder, parse, encoder
+// and decoder in its simplest form. It defines the bytes that the GPU backends write, redoes the blocks that
+// fail on them, and is what `--reproducible` uses.
 #pragma once
 
 #include <memory>

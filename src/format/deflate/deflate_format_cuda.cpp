@@ -51,12 +51,13 @@ class DeflateDeviceFormat : public DeviceFormat {
       check(cudaMemsetAsync(d_checksums, 0, count * sizeof(std::uint32_t), stream), "cudaMemsetAsync");
   }
 
-  StreamMemory stream_memory(const StreamMeans& means, std::uint64_t limit_bytes) const override {
+  StreamMemory stream_memory(const FrameHeader&, const StreamMeans& means,
+                             std::uint64_t limit_bytes) const override {
     const auto limits = deflate_device_limits(means, limit_bytes, cuda_pieces_bytes);
     if (!limits) return deflate_stream_memory(means);
     return {limits->memory_bytes(), cuda_pieces_bytes(*limits), limit_bytes};
   }
-  std::unique_ptr<StreamDecoder> make_stream_decoder(const StreamDevice& on,
+  std::unique_ptr<StreamDecoder> make_stream_decoder(const StreamDevice& on, const FrameHeader&,
                                                      std::span<const std::byte> history,
                                                      const StreamMeans& means) const override {
     const bool members = id_ == Format::kGzip;

@@ -17,9 +17,15 @@ hemstitch-fake -dc --range 200000-200006 stream.runs && echo
 head -c -10 stream.runs >cut.runs
 status_of hemstitch-fake -t cut.runs
 status_of hemstitch-fake -l cut.runs
+hemstitch-fake search -z -c find stream.runs
+# If `cpu` does not know the format, it says who does, and `auto` takes another; so do searches, which restore texts by cpu.
+export HEMSTITCH_RUNS=reference
 status_of hemstitch-fake -t --backend cpu stream.runs
-# Texts are restored by cpu, which says who could.
 status_of hemstitch-fake search -z find stream.runs
+for file in stream blocks; do
+  HEMSTITCH_FAKE='inner=reference auto' hemstitch-fake -tv $file.runs 2>&1 | sed 's/, [0-9]* thread.*//'
+done
+export HEMSTITCH_RUNS=1
 # Small ones of a tree go in batches, but streams go alone.
 mkdir tree
 cp stream.runs blocks.runs tree
