@@ -3,7 +3,7 @@
 //   compact_cpu
 //
 // Uses all cores. Every figure is the median of 11 calls after one to warm up. The peer is a loop on one
-// thread: sums, or a memcpy for each piece. Prints each row of a recorded run on a line (tools/bench-rows
+// thread: sums, or a memcpy for each piece. Prints each row of a recorded run on a line (tools/bench rows
 // records them).
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 // Every input becomes one gzip member of blocks of 1 MiB or, with --bgzf, a file of members of 65,280 bytes.
 // A size is that of the whole file, with headers, checksums and end. A speed is that of one core: bytes
 // divided by the sum of all threads' processor time. zlib restores every stream, and the result is compared.
-// The JSON file has the rows of a recorded run (tools/bench-twins records them with their origin, and adds
+// The JSON file has the rows of a recorded run (tools/bench twins records them with their origin, and adds
 // other tools' sizes).
 #include <fmt/format.h>
 #include <tbb/enumerable_thread_specific.h>

@@ -5,7 +5,7 @@
 // Every input is cut into independent blocks. A size is the sum of the blocks' payloads, as encoded, without
 // frames; a ratio uses the raw size of a block that does not shrink. A speed is that of one core: bytes
 // divided by the sum of all threads' processor time. liblz4 restores every block, and the result is compared.
-// The JSON file has the rows of a recorded run (tools/bench-twins records them with their origin).
+// The JSON file has the rows of a recorded run (tools/bench twins records them with their origin).
 #include <fmt/format.h>
 #include <lz4.h>
 #include <lz4hc.h>

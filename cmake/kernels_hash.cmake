@@ -1,6 +1,6 @@
 # One hash over all that decides what kernels compute and how fast: the kernels themselves, headers that are compiled
 # for host and device, and tuning numbers; without comments and layout. A recorded run carries it, so that one sees whether its
-# figures and tests are of today's kernels. tools/code_hash.py computes the same for any commit.
+# figures and tests are of today's kernels. tools/records/code_hash.py computes the same for any commit.
 #
 #   cmake -DSOURCE_DIR=FOLDER -P kernels_hash.cmake      prints it; tools/kernels-hash does this
 #   include()d with SOURCE_DIR set                       leaves it in `kernels_hash`

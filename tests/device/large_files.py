@@ -18,7 +18,7 @@ import sys
 import time
 from pathlib import Path
 
-from corpus import HERE, TOOL, memory_folder, silesia_files, usable_backends, write_corpus
+from benches.corpus import HERE, TOOL, memory_folder, silesia_files, usable_backends, write_corpus
 
 DEFAULT_BYTES = 10 * 1000 ** 3
 FAKE = HERE / "hemstitch-fake"

@@ -20,7 +20,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from corpus import TOOL, memory_folder, silesia_files, usable_backends
+from benches.corpus import TOOL, memory_folder, silesia_files, usable_backends
 
 AT_ONCE = 8
 SIZES = [2048 << step for step in range(0, 13, 2)]

@@ -14,13 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
-import code_hash  # noqa: E402
-import falls  # noqa: E402
-import first_page  # noqa: E402
-import minima  # noqa: E402
-import performance  # noqa: E402
-import quoted  # noqa: E402
-import stale  # noqa: E402
+from records import code_hash, falls, first_page, minima, performance, quoted, stale  # noqa: E402
 
 OLD, NEW = "2026-01-01-card-parse.json", "2026-02-01-card-parse.json"
 
@@ -362,8 +356,8 @@ class Check(unittest.TestCase):
         for name in ("README.md", "SECURITY.md"):
             shutil.copy(ROOT / name, self.root)
         (self.root / "tools").mkdir()
-        for path in (ROOT / "tools" / "results", *(ROOT / "tools").glob("*.py")):
-            shutil.copy(path, self.root / "tools")
+        shutil.copy(ROOT / "tools" / "results", self.root / "tools")
+        shutil.copytree(ROOT / "tools" / "records", self.root / "tools" / "records")
         # Sources are links, and what tools/results writes among them is a copy.
         for name in code_hash.TOPS:
             shutil.copytree(ROOT / name, self.root / name, copy_function=os.symlink, ignore=shutil.ignore_patterns("__pycache__"))
@@ -500,7 +494,7 @@ class Check(unittest.TestCase):
 
     def test_a_table_of_other_figures_is_refused(self):
         readme = self.root / "README.md"
-        readme.write_text(readme.read_text().replace("| restore | 4K |", "| restore | 4 KB |"))
+        readme.write_text(readme.read_text().replace("| an array on the GPU |", "| an array on a GPU |"))
         done = self.check()
         self.assertEqual(done.returncode, 1)
         self.assertIn("README.md is not what the recorded runs give", done.stderr)

@@ -1,4 +1,4 @@
-// Written by tools/results from bench/results (tools/choice_figures.py). Rates are GB/s of content, times are seconds.
+// Written by tools/results from bench/results (tools/records/choice_figures.py). Rates are GB/s of content, times are seconds.
 #pragma once
 
 #include <array>

@@ -2,7 +2,7 @@
 
 import math
 
-from svg_chart import PANEL_WIDTH, Axis, chart, even_axis, speed_axis
+from records.svg_chart import PANEL_WIDTH, Axis, chart, even_axis, speed_axis
 
 SPANS = ("kernel", "pinned", "memory", "file")
 LEVELS = (1, 3, 9)

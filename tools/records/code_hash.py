@@ -14,8 +14,8 @@ import subprocess
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-import recorded_run
-from recorded_run import ROOT
+from records import recorded_run
+from records.recorded_run import ROOT
 
 SOURCES = ROOT / "bench" / "sources.json"
 TOPS = ("src", "cli", "bindings", "nbdkit")

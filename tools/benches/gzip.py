@@ -1,34 +1,21 @@
-#!/usr/bin/env python3
 """Times `hemstitch bench` over its spans in gzip and BGZF, and the programs of others for gzip on all cores beside it.
 
-  tools/bench-gzip [--tool FILE] [--bytes SIZE] [--seconds N] [--record] CORPORA
-
-CORPORA/silesia holds the nine Silesia files: the data is these one behind the other, with a GPU over and over, up to SIZE bytes
-(2 GiB unless given), with the processor once. Levels 1 and 6, and with a GPU 9. pigz, igzip and bgzip are run, where they are here,
-on as many threads as there are cores, from a file in memory (/dev/shm where it exists) to /dev/null and back; what they write is
-compared, too.
-
-What has no time left after N seconds (190 unless given) is told on stderr. Prints one row of a recorded run a line, as
-programs of bench/device do; tools/device-run runs it as one of them (--only gzip). --record writes the run into
-bench/results instead. FILE is the tool: beside this script in a bundle, else build/release/hemstitch.
+The data is nine Silesia files one behind the other, with a GPU over and over, up to SIZE bytes, with the processor once. Levels 1 and 6, and
+with a GPU 9. pigz, igzip, rapidgzip and bgzip are run, where they are here, on as many threads as there are cores, from a file in memory
+(/dev/shm where it exists) to /dev/null and back; what they write is compared, too.
 """
 
-import argparse
-import json
 import os
 import shutil
 import subprocess
 import sys
 import time
-from pathlib import Path
 
-import recorded_run
-from corpus import HERE, TOOL, bench_rows, memory_folder, silesia_files, usable_backends, write_corpus
+from benches.corpus import HERE, bench_rows, usable_backends, write_corpus
 
 # What is asked for first comes first: the last is left out where time is short. A gzip stream is one for all cores.
 SPANS = (("cuda", "bgzf", ("kernel", "pinned", "memory", "file")), ("cpu", "bgzf", ("memory", "file")),
          ("cuda", "gzip", ("memory", "file")), ("cpu", "gzip", ("file",)))
-DEFAULT_BYTES = 2 << 30
 LEVELS = {"cuda": (1, 6, 9), "cpu": (1, 6)}
 PEER_LEVELS = (1, 6, 9)
 ROW_SECONDS = 0.3
@@ -57,7 +44,7 @@ def timed(command, source, target):
         _, status, used = os.wait4(process.pid, 0)
         seconds = time.monotonic() - start
     if os.waitstatus_to_exitcode(status) != 0:
-        sys.exit(f"bench-gzip: {command[0]} failed")
+        sys.exit(f"bench gzip: {command[0]} failed")
     return seconds, used.ru_utime + used.ru_stime
 
 
@@ -69,7 +56,7 @@ def peer_rows(corpus, folder):
         # rapidgzip restores alone: what pigz wrote.
         writer, write = (program, compress) if compress else (find_peer("pigz"), PEERS["pigz"][0])
         if program is None or writer is None:
-            print(f"bench-gzip: no {name if program is None else 'pigz'} here", file=sys.stderr)
+            print(f"bench gzip: no {name if program is None else 'pigz'} here", file=sys.stderr)
             continue
         for level in levels:
             timed([writer, *write(level)], corpus, packed)
@@ -86,48 +73,21 @@ def peer_rows(corpus, folder):
                        "cpu_seconds_per_gb": round(cores / size * 1e9, 3), "verified": verified}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpora", metavar="CORPORA")
-    parser.add_argument("--tool", type=Path, default=TOOL, metavar="FILE")
-    parser.add_argument("--bytes", type=int, default=DEFAULT_BYTES, metavar="SIZE")
-    parser.add_argument("--seconds", type=float, default=190, metavar="N")
-    parser.add_argument("--record", action="store_true")
-    arguments = parser.parse_args()
-    silesia = silesia_files(arguments.corpora)
-
-    deadline, rows = time.monotonic() + arguments.seconds, []
-
-    def keep(row):
-        rows.append(row)
-        if not arguments.record:
-            print(json.dumps(row), flush=True)
-
-    with memory_folder("hemstitch-gzip-") as name:
-        folder = Path(name)
-        corpus = folder / "corpus"
-        write_corpus(silesia, 0, corpus)
-        usable = usable_backends(arguments.tool, {backend for backend, _, _ in SPANS})
-        for backend, form, span in ((*what, span) for *what, spans in SPANS for span in spans):
-            if backend not in usable:
-                continue
-            if time.monotonic() > deadline:
-                print(f"bench-gzip: no time left for span {span} of {backend}, {form}", file=sys.stderr)
-                continue
-            size = arguments.bytes // (4 if form == "gzip" else 1) if backend == "cuda" else corpus.stat().st_size
-            for row in bench_rows(arguments.tool, ["--backend", backend, "--format", form, "--span", span, "--seconds",
-                                                   ROW_SECONDS, "--repeat-to", size, *(f"-{level}" for level in LEVELS[backend])],
-                                  corpus):
-                if row["what"] != "start":
-                    keep(row | {"span": span})
-        if time.monotonic() <= deadline:
-            for row in peer_rows(corpus, folder):
-                keep(row)
-    if arguments.record:
-        files = [recorded_run.file_entry(path) for path in silesia]
-        path = recorded_run.record("gzip", recorded_run.cpu_name(),
-                                   f"tools/bench-gzip --bytes {arguments.bytes} --record CORPORA", files, rows)
-        print(f"recorded in {path}; tools/results makes the tables")
-
-
-main()
+def measure(bench):
+    corpus = bench.folder / "corpus"
+    write_corpus(bench.silesia, 0, corpus)
+    usable = usable_backends(bench.tool, {backend for backend, _, _ in SPANS})
+    for backend, form, span in ((*what, span) for *what, spans in SPANS for span in spans):
+        if backend not in usable:
+            continue
+        if not bench.has_time():
+            bench.left_out(f"span {span} of {backend}, {form}")
+            continue
+        size = bench.size // (4 if form == "gzip" else 1) if backend == "cuda" else corpus.stat().st_size
+        for row in bench_rows(bench.tool, ["--backend", backend, "--format", form, "--span", span, "--seconds", ROW_SECONDS, "--repeat-to", size,
+                                           *(f"-{level}" for level in LEVELS[backend])], corpus):
+            if row["what"] != "start":
+                bench.keep(row | {"span": span})
+    if bench.has_time():
+        for row in peer_rows(corpus, bench.folder):
+            bench.keep(row)

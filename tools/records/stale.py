@@ -9,9 +9,9 @@ import json
 import re
 from pathlib import Path
 
-from code_hash import SOURCES, CommitTree, Sources, Tree
-from recorded_run import ROOT
-from row import LESS, MORE, identity, series, words_of_row
+from records.code_hash import SOURCES, CommitTree, Sources, Tree
+from records.recorded_run import ROOT
+from records.row import LESS, MORE, identity, series, words_of_row
 
 STALE = ROOT / "bench" / "stale.json"
 MOST_APART = 0.03  # repeated rows, where a run is carried on over a move

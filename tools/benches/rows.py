@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Measures on the processor what `hemstitch bench` does not, and records the runs.
 
-  HEMSTITCH_CORPORA=FOLDER tools/bench-rows [compact-cpu] [matching-lists] [match-distances] [pages] [cpu-levels]
+  HEMSTITCH_CORPORA=FOLDER tools/bench rows [compact-cpu] [matching-lists] [match-distances] [pages] [cpu-levels]
                                    [matching-files]      default: all six
 
   compact-cpu      scan, gather and scatter (build/dev/bench/compact_cpu)
@@ -22,9 +21,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import recorded_run
-from corpus import SILESIA9, memory_folder
-from recorded_run import ROOT
+from benches.corpus import SILESIA9, memory_folder
+from records import recorded_run
+from records.recorded_run import ROOT
 
 DEV = ROOT / "build" / "dev"
 CANTERBURY = tuple(f"canterbury/{name}" for name in ("alice29.txt", "asyoulik.txt", "kennedy.xls", "ptt5"))
@@ -102,16 +101,16 @@ RUNS = {"compact-cpu": (compact_rows, ()), "matching-lists": (list_rows, CANTERB
         "matching-files": (file_rows, (*CANTERBURY[:3], MADE_TEXT))}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(words):
+    parser = argparse.ArgumentParser(prog="bench rows", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", nargs="*", metavar="RUN", help=", ".join(RUNS))
-    names = parser.parse_args().runs or list(RUNS)
+    names = parser.parse_args(words).runs or list(RUNS)
     unknown = [name for name in names if name not in RUNS]
     if unknown:
         parser.error(f"no run '{unknown[0]}'; there are {', '.join(RUNS)}")
     folder = Path(os.environ.get("HEMSTITCH_CORPORA") or "")
     if any(RUNS[name][1] and not all((folder / file).is_file() for file in RUNS[name][1] if file != MADE_TEXT) for name in names):
-        sys.exit("bench-rows: set HEMSTITCH_CORPORA to a folder with canterbury/alice29.txt, silesia/dickens, ... (see HACKING.md)")
+        sys.exit("bench rows: set HEMSTITCH_CORPORA to a folder with canterbury/alice29.txt, silesia/dickens, ... (see HACKING.md)")
     subprocess.run(["cmake", "--preset", "dev"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["cmake", "--build", "--preset", "dev", "--target", "compact_cpu", "pages_bench", "hemstitch"], cwd=ROOT, check=True,
                    stdout=subprocess.DEVNULL)
@@ -122,7 +121,3 @@ def main():
         path = recorded_run.record(name, recorded_run.cpu_name(), command, [recorded_run.file_entry(path) for path in paths],
                                    rows)
         print(f"recorded in {path}; tools/results makes the tables")
-
-
-if __name__ == "__main__":
-    main()

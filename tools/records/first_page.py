@@ -1,6 +1,6 @@
 """The two pictures of README.md, for tools/results: the tool beside lz4, pigz and gzip, and a GPU beside nvCOMP."""
 
-from svg_chart import bars
+from records.svg_chart import bars
 
 # The two pictures, under docs/plots.
 FILES, DEVICES = "first-page-files.svg", "first-page-gpu.svg"

@@ -8,8 +8,8 @@ import json
 import subprocess
 from functools import lru_cache
 
-from recorded_run import RESULTS, ROOT, git_blobs
-from row import LESS, MORE, identity, is_about, newest_of_each, series, words_of, words_of_row
+from records.recorded_run import RESULTS, ROOT, git_blobs
+from records.row import LESS, MORE, identity, is_about, newest_of_each, series, words_of, words_of_row
 
 FALL = 0.05
 RUNS_BEFORE = 8  # of a series, in what the folder held before

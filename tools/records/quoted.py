@@ -22,9 +22,9 @@ import operator
 import re
 import shlex
 
-from minima import is_shown
-from recorded_run import ROOT
-from row import figure, identity, newest_of_each
+from records.minima import is_shown
+from records.recorded_run import ROOT
+from records.row import figure, identity, newest_of_each
 
 COMMENT = re.compile(r"<!-- recorded: (.*?)-->", re.DOTALL)
 MADE = re.compile(r"<!-- (\S+): written by tools/results -->.*?<!-- end of \1 -->", re.DOTALL)

@@ -1,34 +1,24 @@
-#!/usr/bin/env python3
 """Times whole processes of the tool over sizes from 4 KB to 4 GB: where which backend pays, start-up included.
 
-  tools/bench-sizes [--tool FILE] [--most SIZE] [--seconds N] [--record] CORPORA
-
-CORPORA/silesia holds the nine Silesia files: the data is these one behind the other, over and over, cut to each size, in
-memory (/dev/shm where it exists). Every backend that can be used here, and `auto`, compresses it at levels 1, 3 and 9
-and restores what it wrote, file to new file, a process each; every restored file is compared. A row is the fastest of a
-few runs, of fewer where one takes long. Rows of `auto` have its share of the speed of the fastest of them (of_better). Up to
-16 MB the lz4 tool does the same, where it is installed.
-
-Sizes grow, so what has no time left after N seconds (190 unless given) is the largest; it is told on stderr. Prints one row
-of a recorded run a line, as programs of bench/device do; tools/device-run runs it as one of them (--only sizes). --record
-writes the run into bench/results instead. FILE is the tool: beside this script in a bundle, else build/release/hemstitch.
+The data is nine Silesia files one behind the other, over and over, cut to each size, in memory (/dev/shm where it exists). Every backend that
+can be used here, and `auto`, compresses it at levels 1, 3 and 9 and restores what it wrote, file to new file, a process each; every restored
+file is compared. A row is the fastest of a few runs, of fewer where one takes long. Rows of `auto` have its share of the speed of the fastest
+of them (of_better). Up to 16 MB the lz4 tool does the same, where it is installed. --most leaves out larger sizes. Sizes grow, so what has no
+time left is the largest.
 """
 
-import argparse
-import json
 import os
 import shutil
 import subprocess
 import sys
 import time
-from pathlib import Path
 
-import recorded_run
-from corpus import TOOL, memory_folder, silesia_files, usable_backends, write_corpus
+from benches.corpus import usable_backends, write_corpus
 
 KILO, MEGA = 1 << 10, 1 << 20
 SIZE_STEP = 4
 SIZES = [4 * KILO * SIZE_STEP ** step for step in range(11)]  # to 4 GB
+SIZE = ("most", SIZES[-1])
 LEVELS = (1, 3, 9)
 BLOCK_BYTES = 256 * KILO  # the tool's default
 # Runs of a row go on until they took this long together, or are so many.
@@ -44,7 +34,7 @@ def seconds_of(command, target):
                           stderr=subprocess.PIPE, text=True, check=False)
     seconds = time.perf_counter() - start
     if done.returncode != 0:
-        sys.exit(f"bench-sizes: exit {done.returncode} from: {' '.join(map(str, command))}\n{done.stderr}")
+        sys.exit(f"bench sizes: exit {done.returncode} from: {' '.join(map(str, command))}\n{done.stderr}")
     return seconds
 
 
@@ -68,7 +58,7 @@ class Contender:
         seconds = {"compress": fastest(compress(original, compressed), compressed, deadline),
                    "restore": fastest(restore(compressed, restored), restored, deadline)}
         if subprocess.run(["cmp", "--quiet", original, restored], check=False).returncode != 0:
-            sys.exit(f"bench-sizes: not restored exactly: {compress(original, compressed)}")
+            sys.exit(f"bench sizes: not restored exactly: {compress(original, compressed)}")
         ratio = original.stat().st_size / compressed.stat().st_size
         compressed.unlink()
         restored.unlink()
@@ -86,16 +76,16 @@ def lz4(level):
                      lambda source, target: ["lz4", "-q", "-d", "--no-sparse", source, target])
 
 
-def measure_size(original, size, tool, backends, work, deadline, took, add):
+def measure_size(bench, original, size, backends, took):
     """`took`: seconds that each level took at the size before, a fourth of this one."""
     has_peer = size <= PEER_MOST_BYTES and shutil.which("lz4")
     for level in LEVELS:
         start = time.monotonic()
-        if start + SIZE_STEP * took.get(level, 0) > deadline:
-            print(f"bench-sizes: no time left for {size:,} bytes at level {level}", file=sys.stderr)
+        if not bench.has_time(SIZE_STEP * took.get(level, 0)):
+            bench.left_out(f"{size:,} bytes at level {level}")
             continue
-        peer = lz4(level).measure(original, work, deadline) if has_peer else None
-        measured = {backend: hemstitch(tool, backend, level).measure(original, work, deadline) for backend in backends}
+        peer = lz4(level).measure(original, bench.folder, bench.deadline) if has_peer else None
+        measured = {backend: hemstitch(bench.tool, backend, level).measure(original, bench.folder, bench.deadline) for backend in backends}
         for backend, (seconds, ratio) in measured.items():
             for what in ("compress", "restore"):
                 row = {"what": what, "backend": backend, "format": "lz4", "level": level, "block_bytes": BLOCK_BYTES,
@@ -107,39 +97,14 @@ def measure_size(original, size, tool, backends, work, deadline, took, add):
                 if peer:
                     row |= {"peer": f"lz4 -{level}" if what == "compress" else "lz4 -d", "peer_ratio": round(peer[1], 4),
                             "peer_gbps": size / peer[0][what] / 1e9}
-                add(row)
+                bench.keep(row)
         took[level] = time.monotonic() - start
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpora", metavar="CORPORA")
-    parser.add_argument("--tool", type=Path, default=TOOL, metavar="FILE")
-    parser.add_argument("--most", type=int, default=SIZES[-1], metavar="SIZE", help="leave out larger ones")
-    parser.add_argument("--seconds", type=float, default=190, metavar="N")
-    parser.add_argument("--record", action="store_true")
-    arguments = parser.parse_args()
-    silesia = silesia_files(arguments.corpora)
-    deadline = time.monotonic() + arguments.seconds
-    backends, rows, took = [*usable_backends(arguments.tool, ("cpu", "cuda")), "auto"], [], {}
-
-    def add(row):
-        rows.append(row)
-        if not arguments.record:
-            print(json.dumps(row), flush=True)
-
-    with memory_folder("hemstitch-sizes-") as folder:
-        work = Path(folder)
-        original = work / "original"
-        for size in SIZES:
-            if size <= arguments.most and time.monotonic() < deadline:
-                write_corpus(silesia, size, original)
-                measure_size(original, size, arguments.tool, backends, work, deadline, took, add)
-    if arguments.record:
-        files = [recorded_run.file_entry(path) for path in silesia]
-        path = recorded_run.record("sizes", recorded_run.cpu_name(), "tools/bench-sizes --record CORPORA", files, rows)
-        print(f"recorded in {path}; tools/results makes the tables")
-
-
-if __name__ == "__main__":
-    main()
+def measure(bench):
+    backends, took = [*usable_backends(bench.tool, ("cpu", "cuda")), "auto"], {}
+    original = bench.folder / "original"
+    for size in SIZES:
+        if size <= bench.size and bench.has_time():
+            write_corpus(bench.silesia, size, original)
+            measure_size(bench, original, size, backends, took)

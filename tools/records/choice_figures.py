@@ -6,7 +6,7 @@ recorded time without the other terms of the model (hemstitch/choice.hpp). tests
 
 import math
 
-from row import is_about, newest_of_each, words_of
+from records.row import is_about, newest_of_each, words_of
 
 SIZES, SPANS, GZIP = "nvidia-h200-device-sizes", "nvidia-h200-device-spans", "nvidia-h200-device-gzip"
 FILES, LEVELS_64K, DEFLATE = "nvidia-h200-device-files", "nvidia-h200-lz4-compress-levels", "nvidia-h200-device-deflate-compress"
@@ -19,7 +19,7 @@ OVERLAP = 0.6
 ASSUMED_RATIO = 2.5  # of the model, where a row does not say it
 DIGITS = 4
 PATH = ("src", "engine", "choice", "choice_recorded.hpp")
-HEAD = """// Written by tools/results from bench/results (tools/choice_figures.py). Rates are GB/s of content, times are seconds.
+HEAD = """// Written by tools/results from bench/results (tools/records/choice_figures.py). Rates are GB/s of content, times are seconds.
 #pragma once
 
 #include <array>

@@ -12,8 +12,8 @@ A promise that is not kept stays, with `missed`: {"reached": the figure, as text
 import json
 import re
 
-from recorded_run import ROOT
-from row import figure, is_about, newest_of_each, words_of
+from records.recorded_run import ROOT
+from records.row import figure, is_about, newest_of_each, words_of
 
 MINIMA = ROOT / "bench" / "minima.json"
 STATED = re.compile(r"(\d[\d,]*(?:\.\d+)?)\s*(%|ms\b|microseconds|MB\b|times the time)?")

@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Measures what the reference backend writes beside what other encoders do with the same data, and records the runs.
 
-  HEMSTITCH_CORPORA=FOLDER tools/bench-twins [--only lz4|deflate] [--output FILE]
+  HEMSTITCH_CORPORA=FOLDER tools/bench twins [--only lz4|deflate] [--output FILE]
 
 FOLDER/silesia holds the nine Silesia files, FOLDER/canterbury-large E.coli. Speeds are those of one core, in processor time, from the
 dev build.
@@ -23,10 +22,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-import recorded_run
-from recorded_run import ROOT
+from benches.corpus import SILESIA9
+from records import recorded_run
+from records.recorded_run import ROOT
 
-SILESIA9 = ("dickens", "mr", "nci", "ooffice", "osdb", "reymont", "samba", "x-ray", "xml")
 PROGRAM = ROOT / "build" / "dev" / "bench" / "lz4_block_sizes"
 # Block bytes, and the levels measured with them.
 CASES = ((65536, (1, 3, 6, 9, 12)), (4096, (1,)))
@@ -97,22 +96,22 @@ def deflate_rows(paths, peers, options=()):
     return rows
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def main(words):
+    parser = argparse.ArgumentParser(prog="bench twins", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=("lz4", "deflate"), help="one of the two runs")
     parser.add_argument("--output", help="where to write the recorded run (default: a new file in bench/results)")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(words)
     if arguments.output and not arguments.only:
         parser.error("--output holds one run: name it with --only")
 
     corpora = Path(os.environ.get("HEMSTITCH_CORPORA", ""))
     paths = [corpora / "silesia" / name for name in SILESIA9]
     if not all(path.is_file() for path in paths):
-        sys.exit("bench-twins: set HEMSTITCH_CORPORA to a folder with silesia/dickens, silesia/mr, ... (see HACKING.md)")
+        sys.exit("bench twins: set HEMSTITCH_CORPORA to a folder with silesia/dickens, silesia/mr, ... (see HACKING.md)")
 
     def record(what, files, rows):
         entries = [recorded_run.file_entry(path) for path in files]
-        path = recorded_run.record(what, recorded_run.cpu_name(), "tools/bench-twins", entries, rows, arguments.output)
+        path = recorded_run.record(what, recorded_run.cpu_name(), "tools/bench twins", entries, rows, arguments.output)
         print(f"recorded in {path}; tools/results makes the tables")
 
     if arguments.only != "deflate":
@@ -124,7 +123,3 @@ def main():
             of_genomes = [row for row in deflate_rows(genomes, GENOME_PEERS) if row["file"] != "total"]
             rows = deflate_rows(paths, GZIP_PEERS) + deflate_rows(paths, BGZF_PEERS, ["--bgzf"]) + of_genomes
             record("deflate-twins", paths + genomes, rows)
-
-
-if __name__ == "__main__":
-    main()

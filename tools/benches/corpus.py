@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 
 SILESIA9 = ("dickens", "mr", "nci", "ooffice", "osdb", "reymont", "samba", "x-ray", "xml")
-# In a bundle of tools/device-bundle the tool lies beside this file.
-HERE = Path(__file__).resolve().parent
+# The folder of the scripts; in a bundle of tools/device-bundle the tool lies there, too.
+HERE = Path(__file__).resolve().parent.parent
 TOOL = HERE / "hemstitch" if (HERE / "hemstitch").exists() else HERE.parent / "build" / "release" / "hemstitch"
 
 
