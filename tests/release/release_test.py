@@ -23,6 +23,7 @@ class Release(unittest.TestCase):
             (self.root / name).mkdir(parents=True)
         shutil.copy(ROOT / "tools" / "release", self.root / "tools")
         self.script("tools/check", "")
+        self.script("tools/debian13", "")
         self.script("tools/package", PACKAGE)
         self.script("tests/package/installed_packages.sh", "")
         self.write("include/hemstitch/version.h", '#define HEMSTITCH_VERSION_STRING "1.2.0"\n')
@@ -63,7 +64,7 @@ class Release(unittest.TestCase):
     def test_everything_runs_and_what_to_publish_is_listed(self):
         done = self.release()
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        self.assertEqual(self.ran(), ["tools/check", "tools/package", "tests/package/installed_packages.sh"])
+        self.assertEqual(self.ran(), ["tools/check", "tools/debian13", "tools/package", "tests/package/installed_packages.sh"])
         self.assertEqual((self.root / "build" / "packages" / "RELEASE").read_text(), done.stdout)
         self.assertIn(f"Hemstitch 1.2.0, commit {self.git('rev-parse', 'HEAD')}", done.stdout)
         self.assertIn("git tag --sign v1.2.0", done.stdout)
@@ -93,7 +94,7 @@ class Release(unittest.TestCase):
         self.stops("v1.2.0 is another commit")
 
     def test_it_ends_where_a_part_fails(self):
-        parts = ["tools/check", "tools/package", "tests/package/installed_packages.sh"]
+        parts = ["tools/check", "tools/debian13", "tools/package", "tests/package/installed_packages.sh"]
         for count, part in enumerate(parts, 1):
             self.script(part, "echo it fails >&2; exit 1")
             self.commit()
