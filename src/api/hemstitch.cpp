@@ -32,12 +32,7 @@ class OutputSink : public Sink {
 // Works on the first `count` slots at once, then emits them in order.
 template <class Job, class Slot>
 void work_and_emit(Job& job, std::vector<Slot>& slots, std::size_t count, bool in_order, Sink& sink) {
-  if (count == 1 || in_order) {
-    for (std::size_t i = 0; i < count; i++) job.work(slots[i]);
-  } else {
-    run_on_threads(job.threads(),
-                   [&] { run_in_parallel(count, 1, [&](std::size_t i) { job.work(slots[i]); }); });
-  }
+  for_pieces(in_order ? 1 : job.threads(), count, 1, [&](std::size_t i) { job.work(slots[i]); });
   for (std::size_t i = 0; i < count; i++) job.emit(slots[i], sink);
 }
 

@@ -107,8 +107,7 @@ void one_by_one(std::span<const std::size_t> numbers, unsigned threads, const Ca
     for (const std::size_t number : numbers) call(number, threads);
     return;
   }
-  run_on_threads(threads,
-                 [&] { run_in_parallel(numbers.size(), 1, [&](std::size_t i) { call(numbers[i], 1); }); });
+  for_pieces(threads, numbers.size(), 1, [&](std::size_t i) { call(numbers[i], 1); });
 }
 
 // Passes the inputs that fit to `frames` in batches; convert(batch) makes results of them. Returns the
@@ -192,11 +191,7 @@ void run_blocks(std::span<Lz4Block> blocks, std::span<const std::size_t> ends, u
       some[i].output_bytes = tasks[i].status == Status::kOk ? tasks[i].output_bytes : 0;
     }
   };
-  if (threads == 1 || ends.size() < 2) {
-    for (std::size_t i = 0; i < ends.size(); ++i) run(i);
-    return;
-  }
-  run_on_threads(threads, [&] { run_in_parallel(ends.size(), 1, run); });
+  for_pieces(threads, ends.size(), 1, run);
 }
 
 CompressOptions with_content_bytes(const CompressOptions& options, std::span<const std::byte> input) {

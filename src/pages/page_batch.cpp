@@ -76,15 +76,6 @@ struct PageBatch::Impl {
     return later.is_started() ? now : later;
   }
 
-  template <class Body>
-  void in_parallel(std::size_t count, std::size_t grain, const Body& body) const {
-    if (count <= grain || threads == 1) {
-      for (std::size_t i = 0; i < count; ++i) body(i);
-    } else {
-      run_on_threads(threads, [&] { run_in_parallel(count, grain, body); });
-    }
-  }
-
   // An engine of the chosen backend for one batch. Null if the processor is to do the work, also because the device did not start.
   std::unique_ptr<BlockEngine> engine_for(std::uint64_t pages, Direction direction, PageBatchReport& report) {
     const Backend& backend = backend_for(pages, direction);
@@ -121,13 +112,8 @@ struct PageBatch::Impl {
     const std::size_t places = in_flight == 1 ? 1 : 2 * in_flight;
     const std::size_t piece = std::min(most, std::max((pages + places - 1) / places, kPiecePages));
     const std::size_t pieces = (pages + piece - 1) / piece;
-    const auto one = [&](std::size_t i) { work(i * piece, std::min(pages, (i + 1) * piece)); };
-    if (pieces <= 1) {
-      for (std::size_t i = 0; i < pieces; ++i) one(i);
-    } else {
-      run_on_threads(static_cast<unsigned>(std::min(pieces, in_flight)),
-                     [&] { run_in_parallel(pieces, 1, one); });
-    }
+    for_pieces(static_cast<unsigned>(std::min(pieces, in_flight)), pieces, 1,
+               [&](std::size_t i) { work(i * piece, std::min(pages, (i + 1) * piece)); });
   }
 
   // False if the device failed, and the processor has to do these pages.
@@ -332,7 +318,7 @@ PageBatchReport PageBatch::compress(std::span<const std::byte* const> pages, std
   const std::unique_ptr<BlockEngine> engine = impl.engine_for(pages.size(), Direction::kCompress, report);
   if (!engine) {
     const std::size_t runs = (pages.size() + kRunPages - 1) / kRunPages;
-    impl.in_parallel(runs, 1, [&](std::size_t run) {
+    for_pieces(impl.threads, runs, 1, [&](std::size_t run) {
       impl.compress_here(pages, kept, entries.data(), run * kRunPages,
                          std::min(pages.size(), (run + 1) * kRunPages));
     });
@@ -368,7 +354,7 @@ PageBatchReport PageBatch::restore(std::span<const std::byte> kept, std::span<Ke
   }
   const std::unique_ptr<BlockEngine> engine = impl.engine_for(pages.size(), Direction::kRestore, report);
   if (!engine) {
-    impl.in_parallel(pages.size(), kRunPages, [&](std::size_t i) {
+    for_pieces(impl.threads, pages.size(), kRunPages, [&](std::size_t i) {
       if (entries[i].status == Status::kOk) impl.restore_here(kept, entries[i], pages[i]);
     });
   } else {

@@ -37,17 +37,13 @@ constexpr std::size_t kRunBytes = std::size_t{128} << 10;
 
 // Calls body(first, count) for pieces of a call, if possible at least one for each thread.
 template <class Body>
-void for_pieces(const PageStore::Impl& impl, std::size_t count, const Body& body) {
+void for_pieces_of_pages(const PageStore::Impl& impl, std::size_t count, const Body& body) {
   const unsigned threads = resolve_threads(impl.options.batch.threads);
   const std::size_t piece = std::clamp((count + threads - 1) / threads, kLeastPutBytes / impl.page_bytes(),
                                        kMostPutBytes / impl.page_bytes());
   const std::size_t pieces = (count + piece - 1) / piece;
-  const auto one = [&](std::size_t i) { body(i * piece, std::min(piece, count - i * piece)); };
-  if (threads == 1 || pieces <= 1)
-    for (std::size_t i = 0; i < pieces; ++i) one(i);
-  else
-    run_on_threads(std::min(threads, static_cast<unsigned>(pieces)),
-                   [&] { run_in_parallel(pieces, 1, one); });
+  for_pieces(static_cast<unsigned>(std::min<std::size_t>(threads, pieces)), pieces, 1,
+             [&](std::size_t i) { body(i * piece, std::min(piece, count - i * piece)); });
 }
 
 // Whether a device is to work on pages that are in its own memory.
@@ -231,7 +227,7 @@ void PageStore::Impl::put_from(PageDevice& device, std::span<const std::uint64_t
   Statuses statuses(numbers, wanted_statuses);
   const std::vector<bool> superseded = superseded_pages(numbers);
   const bool on_device = device_works(*this, numbers.size());
-  for_pieces(*this, numbers.size(), [&](std::size_t first, std::size_t count) {
+  for_pieces_of_pages(*this, numbers.size(), [&](std::size_t first, std::size_t count) {
     const std::byte* const d_piece = d_pages + first * bytes;
     std::vector<StagedBlock> blocks(count);
     std::vector<std::uint32_t> checksums(options.checksums ? count : 0);

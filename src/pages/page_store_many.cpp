@@ -35,11 +35,8 @@ void check_room(const PageStore::Impl& impl, std::span<const std::uint64_t> numb
 
 template <class Body>
 void for_pages(const PageStore::Impl& impl, std::size_t count, const Body& body) {
-  const unsigned threads = resolve_threads(impl.options.batch.threads);
-  if (count < kParallelPages || threads == 1)
-    for (std::size_t i = 0; i < count; ++i) body(i);
-  else
-    run_on_threads(threads, [&] { run_in_parallel(count, kRunPages, body); });
+  for_pieces(count < kParallelPages ? 1 : resolve_threads(impl.options.batch.threads), count, kRunPages,
+             body);
 }
 
 }  // namespace

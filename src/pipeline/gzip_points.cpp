@@ -289,11 +289,7 @@ std::vector<RestoredRange> GzipRanges::restore(std::span<const ContentBytes> ran
     }
     done[i].bytes = std::move(sink.bytes);
   };
-  if (parts.size() == 1)
-    restore_part(0);
-  else
-    run_on_threads(resolve_threads(options_.threads),
-                   [&] { run_in_parallel(parts.size(), 1, restore_part); });
+  for_pieces(resolve_threads(options_.threads), parts.size(), 1, restore_part);
   for (std::size_t i = 0; i < parts.size(); ++i)
     for (std::size_t j = 0; j < parts[i].ranges.size(); ++j) {
       RestoredRange& range = restored[parts[i].ranges[j]];
