@@ -131,10 +131,10 @@ void for_pieces(unsigned threads, std::size_t count, std::size_t grain, const Bo
 // memcpy() with the threads of the caller's arena: one thread copies 5 GB/s on the host of an H200, sixteen
 // copy 38.
 inline void copy_in_parallel(std::byte* to, const std::byte* from, std::size_t bytes) {
-  constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
-  run_in_parallel((bytes + kPieceBytes - 1) / kPieceBytes, 1, [&](std::size_t i) {
-    const std::size_t at = i * kPieceBytes;
-    std::memcpy(to + at, from + at, std::min(kPieceBytes, bytes - at));
+  constexpr std::size_t kCopiedPieceBytes = std::size_t{1} << 20;
+  run_in_parallel((bytes + kCopiedPieceBytes - 1) / kCopiedPieceBytes, 1, [&](std::size_t i) {
+    const std::size_t at = i * kCopiedPieceBytes;
+    std::memcpy(to + at, from + at, std::min(kCopiedPieceBytes, bytes - at));
   });
 }
 
