@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <system_error>
 #include <utility>
 
 #include "format/checksum.hpp"
@@ -77,12 +76,8 @@ std::optional<DeflateDeviceLimits> deflate_device_limits(
   return std::nullopt;
 }
 
-struct DeflateDeviceDecoder::Piece {
-  std::uint64_t number = 0;
-  std::uint64_t begin = 0;  // in the whole input
-  std::size_t own_bytes = 0;
+struct DeflateDeviceDecoder::Piece : StreamPiece {
   std::size_t most_bytes = 0;
-  LargeBuffer memory;
 
   // Guarded by the decoder's mutex.
   bool sealed = false;         // complete
@@ -92,11 +87,6 @@ struct DeflateDeviceDecoder::Piece {
   unsigned users = 0;          // threads for which the device reads it
   enum class Preparation { kNone, kUnderWay, kDone, kOver } preparation = Preparation::kNone;
   unsigned room = 0;  // of the device, where it is prepared
-
-  std::uint64_t end() const { return begin + own_bytes; }
-  std::span<const std::byte> from(std::uint64_t byte) const {
-    return std::span<const std::byte>(memory.get(), own_bytes).subspan(byte - begin);
-  }
 };
 
 // What the device restored, from a link on.
@@ -115,9 +105,8 @@ struct DeflateDeviceDecoder::Restored {
   std::vector<std::shared_ptr<Piece>> pieces;  // the pieces that it was restored from
 
   std::span<const std::byte> from(std::uint64_t byte) const {
-    for (const auto& piece : pieces)
-      if (byte >= piece->begin && byte < piece->end()) return piece->from(byte);
-    return {};
+    const Piece* const piece = piece_with(pieces, byte);
+    return piece == nullptr ? std::span<const std::byte>() : piece->from(byte);
   }
 };
 
@@ -158,18 +147,11 @@ DeflateDeviceDecoder::DeflateDeviceDecoder(std::unique_ptr<DeflatePieceDevice> d
   for (unsigned output = 0; output < limits_.outputs; ++output) idle_outputs_.push_back(output);
   for (unsigned room = 0; room < limits_.rooms; ++room) idle_rooms_.push_back(room);
   if (limits_.begin_bytes != 0) return;
-  link_ = Link{0, {serial_.window().begin(), serial_.window().end()}};
+  link_ = StreamLink{0, {serial_.window().begin(), serial_.window().end()}};
   mode_ = Mode::kBoundary;
 }
 
-DeflateDeviceDecoder::~DeflateDeviceDecoder() {
-  {
-    const std::scoped_lock lock(mutex_);
-    stops_ = true;
-  }
-  work_comes_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
-}
+DeflateDeviceDecoder::~DeflateDeviceDecoder() { stop_threads(); }
 
 // ---- Calling thread ----
 
@@ -317,14 +299,10 @@ void DeflateDeviceDecoder::seal(Piece& piece) {
 // Without threads, the device is not used.
 void DeflateDeviceDecoder::start_threads() {
   if (!threads_.empty() || is_dropped()) return;
-  try {
-    while (threads_.size() < limits_.rooms) threads_.emplace_back([this] { work(); });
-  } catch (const std::system_error& error) {
-    if (!threads_.empty()) return;
-    const std::scoped_lock lock(mutex_);
-    failures_ = kMostDeviceFailures;
-    if (link_) given_up_ = std::exchange(link_, std::nullopt);
-  }
+  if (PieceStream::start_threads(limits_.rooms, [this] { work(); })) return;
+  const std::scoped_lock lock(mutex_);
+  failures_ = kMostDeviceFailures;
+  if (link_) given_up_ = std::exchange(link_, std::nullopt);
 }
 
 // With `waits`, waits for the device if nothing is ready.
@@ -351,10 +329,9 @@ unsigned DeflateDeviceDecoder::input_of(const Piece& piece) const {
   return static_cast<unsigned>(piece.number % limits_.inputs);
 }
 
-const DeflateDeviceDecoder::Piece* DeflateDeviceDecoder::piece_of(std::uint64_t byte) const {
-  for (const auto& piece : pieces_)
-    if (byte >= piece->begin && byte < piece->end()) return piece.get();
-  return nullptr;
+std::span<const std::byte> DeflateDeviceDecoder::kept_from(std::uint64_t byte) const {
+  const Piece* const piece = piece_with(pieces_, byte);
+  return piece == nullptr ? std::span<const std::byte>() : piece->from(byte);
 }
 
 void DeflateDeviceDecoder::sum_up(std::span<const std::byte> content) {
@@ -367,8 +344,6 @@ std::optional<std::uint32_t> DeflateDeviceDecoder::content_crc32() const {
 
 // Returns whether there is more to do at once.
 bool DeflateDeviceDecoder::restore_serially(StreamStep& step, std::span<std::byte> output) {
-  const Piece* const piece = piece_of(position_);
-  const auto input = piece == nullptr ? std::span<const std::byte>() : piece->from(position_);
   const auto bits_before = [&] { return position_ * 8 - serial_.unread_bits(); };
   const bool is_dropped = this->is_dropped();
   if (is_dropped && serial_.is_between_blocks() && is_for_processor()) {
@@ -381,12 +356,9 @@ bool DeflateDeviceDecoder::restore_serially(StreamStep& step, std::span<std::byt
       : is_for_processor() ? 1 - static_cast<std::int64_t>(serial_.unread_bits())  // at the next block
                            : INT64_MAX;
   const auto room = output.subspan(step.output_bytes);
-  const StreamStep done = serial_.restore_until(stop_bits, input, room);
+  const StreamStep done = serial_.restore_until(stop_bits, kept_from(position_), room);
   sum_up(room.first(done.output_bytes));
-  position_ += done.input_bytes;
-  step.output_bytes += done.output_bytes;
-  step.status = done.status;
-  step.detail = done.detail;
+  const bool goes_on = add(step, done);
   if (done.status != Status::kOk) return false;
   if (done.ended) {
     end_stream(step, position_);
@@ -395,17 +367,17 @@ bool DeflateDeviceDecoder::restore_serially(StreamStep& step, std::span<std::byt
   release(bits_before() / 8);
   if (!is_dropped && serial_.is_between_blocks() && bits_before() >= serial_until_ * 8) {
     const auto window = serial_.window();
-    const std::uint64_t bits = bits_before();
     mode_ = Mode::kBoundary;
     in_serial_way_ = false;
-    position_ = (bits + 7) / 8;
+    StreamLink link{bits_before(), {window.begin(), window.end()}};
+    go_to(link);
     const std::scoped_lock lock(mutex_);
-    link_ = Link{bits, {window.begin(), window.end()}};
-    pass_inputs(bits / 8);
+    pass_inputs(link.bits / 8);
+    link_ = std::move(link);
     work_comes_.notify_all();
     return true;
   }
-  return done.input_bytes != 0 || done.output_bytes != 0;
+  return goes_on;
 }
 
 // Takes the next content that the device restored, or continues serially where it gave up.
@@ -421,7 +393,7 @@ bool DeflateDeviceDecoder::take_restored(bool waits) {
       return true;
     }
     if (given_up_) {
-      const Link link = *std::exchange(given_up_, std::nullopt);
+      const StreamLink link = *std::exchange(given_up_, std::nullopt);
       lock.unlock();
       go_on_serially(link);
       return true;
@@ -461,7 +433,7 @@ void DeflateDeviceDecoder::leave_restored() {
 
 // Transfers the next content of the current part to `to`.
 void DeflateDeviceDecoder::arrive(std::span<std::byte> to) {
-  Arrival arrival{.number = 0, .to = to, .restored = current_, .part = part_, .part_at = part_at_};
+  Arrival arrival{.download = 0, .to = to, .restored = current_, .part = part_, .part_at = part_at_};
   if (!is_dropped()) {
     try {
       arrival.download =
@@ -471,47 +443,27 @@ void DeflateDeviceDecoder::arrive(std::span<std::byte> to) {
       fail(error.what());
     }
   }
-  std::uint64_t number;
-  {
-    const std::scoped_lock lock(mutex_);
-    number = arrival.number = ++arrival_count_;
-    arrivals_.push_back(std::move(arrival));
-  }
+  const std::uint64_t number = arrivals_.add(std::move(arrival));
   if (!settles_) settle(number);
 }
 
-std::uint64_t DeflateDeviceDecoder::under_way() const {
-  const std::scoped_lock lock(mutex_);
-  return arrivals_.empty() ? 0 : arrivals_.back().number;
-}
-
 void DeflateDeviceDecoder::settle(std::uint64_t number) {
-  const std::scoped_lock settling(settling_);
-  for (;;) {
-    const Arrival* arrival = nullptr;
-    {
-      const std::scoped_lock lock(mutex_);
-      if (arrivals_.empty() || arrivals_.front().number > number) return;
-      arrival = &arrivals_.front();  // stays in its place while others are added
-    }
+  const auto receive = [&](const Arrival& arrival) {
     bool has_come = false;
-    if (arrival->download != 0) {
+    if (arrival.download != 0) {
       try {
-        device_->wait(arrival->download);
+        device_->wait(arrival.download);
         has_come = true;
       } catch (const Error& error) {
         if (status_family(error.status()) != StatusFamily::kDevice) throw;
         fail(error.what());
       }
     }
-    if (!has_come) redo(*arrival);
-    const std::scoped_lock lock(mutex_);
-    arrivals_.pop_front();
-    if (arrivals_.empty()) redone_ = nullptr;
-  }
+    if (!has_come) redo(arrival);
+  };
+  arrivals_.settle(number, receive, [&] { redone_ = nullptr; });
 }
 
-// Call it with settling_ held.
 void DeflateDeviceDecoder::redo(const Arrival& arrival) {
   if (!redone_ || redone_->restored != arrival.restored || redone_->part != arrival.part ||
       redone_->part_at > arrival.part_at) {
@@ -544,47 +496,38 @@ void DeflateDeviceDecoder::begin_serial_way() {
 // Whether the processor has several threads for what the device no longer restores.
 bool DeflateDeviceDecoder::is_for_processor() const { return limits_.processor.threads > 1; }
 
-void DeflateDeviceDecoder::go_on_in_parallel(const Link& link) {
-  const auto taken_bits = static_cast<unsigned>(link.bits % 8);
-  const Piece* const piece = taken_bits == 0 ? nullptr : piece_of(link.bits / 8);
+void DeflateDeviceDecoder::go_on_in_parallel(const StreamLink& link) {
   parallel_ =
       std::make_unique<DeflateParallelDecoder>(std::span<const std::byte>(), members_, limits_.processor);
-  parallel_->begin_inside(link.window, piece == nullptr ? std::byte{0} : piece->from(link.bits / 8)[0],
-                          taken_bits);
-  position_ = (link.bits + 7) / 8;
+  parallel_->begin_inside(link.window, first_byte(link), link.taken_bits());
+  go_to(link);
   mode_ = Mode::kParallel;
 }
 
 // Returns whether there is more to do at once.
 bool DeflateDeviceDecoder::restore_in_parallel(StreamStep& step, std::span<std::byte> output, bool waits) {
-  const Piece* const piece = piece_of(position_);
+  const auto input = kept_from(position_);
   // Without input, the parallel decoder would conclude that there is no more.
-  if (piece == nullptr && !waits) return false;
-  const auto input = piece == nullptr ? std::span<const std::byte>() : piece->from(position_);
+  if (input.empty() && !waits) return false;
   const auto room = output.subspan(step.output_bytes);
   const StreamStep done = parallel_->restore(input, room);
   sum_up(room.first(done.output_bytes));
-  position_ += done.input_bytes;
-  step.output_bytes += done.output_bytes;
-  step.status = done.status;
-  step.detail = done.detail;
+  const bool goes_on = add(step, done);
   release(position_);
   if (done.ended) {
     end_stream(step, position_);
     return false;
   }
-  return done.status == Status::kOk && (done.input_bytes != 0 || done.output_bytes != 0);
+  return goes_on;
 }
 
-void DeflateDeviceDecoder::go_on_serially(const Link& link) {
+void DeflateDeviceDecoder::go_on_serially(const StreamLink& link) {
   if (is_dropped() && is_for_processor()) {
     go_on_in_parallel(link);
     return;
   }
-  const auto taken_bits = static_cast<unsigned>(link.bits % 8);
-  const Piece* const piece = taken_bits == 0 ? nullptr : piece_of(link.bits / 8);
-  serial_.begin(link.window, piece == nullptr ? std::byte{0} : piece->from(link.bits / 8)[0], taken_bits);
-  position_ = (link.bits + 7) / 8;
+  serial_.begin(link.window, first_byte(link), link.taken_bits());
+  go_to(link);
   begin_serial_way();
 }
 
@@ -595,17 +538,8 @@ void DeflateDeviceDecoder::end_stream(StreamStep& step, std::uint64_t next_byte)
 }
 
 std::size_t DeflateDeviceDecoder::read_ahead(std::span<std::byte> to) {
-  std::size_t count = parallel_ ? parallel_->read_ahead(to) : 0;
-  while (count < to.size()) {
-    const Piece* const piece = piece_of(position_);
-    if (piece == nullptr) break;
-    const auto from = piece->from(position_);
-    const std::size_t some = std::min(from.size(), to.size() - count);
-    std::memcpy(to.data() + count, from.data(), some);
-    count += some;
-    position_ += some;
-  }
-  return count;
+  const std::size_t count = parallel_ ? parallel_->read_ahead(to) : 0;
+  return count + PieceStream::read_ahead(to.subspan(count));
 }
 
 bool DeflateDeviceDecoder::begin_next(std::span<const std::byte> history) {
@@ -824,7 +758,7 @@ void DeflateDeviceDecoder::prepare(const Task& task, std::unique_lock<std::mutex
 }
 
 void DeflateDeviceDecoder::restore(const Task& task, std::unique_lock<std::mutex>& lock) {
-  Link link = *std::exchange(link_, std::nullopt);
+  StreamLink link = *std::exchange(link_, std::nullopt);
   Piece& piece = *task.piece;
   const std::uint64_t epoch = epoch_;
   const auto place = [&](const Piece& of) {
@@ -887,7 +821,7 @@ void DeflateDeviceDecoder::restore(const Task& task, std::unique_lock<std::mutex
 }
 
 // Call it with the mutex held.
-void DeflateDeviceDecoder::publish(const Piece& piece, unsigned output, Link link,
+void DeflateDeviceDecoder::publish(const Piece& piece, unsigned output, StreamLink link,
                                    DeflatePieceRestored found) {
   const auto bits_of = [&](std::uint64_t input_bits) {
     return piece.begin * 8 + input_bits - limits_.lead_bytes * std::uint64_t{8};
@@ -918,9 +852,9 @@ void DeflateDeviceDecoder::publish(const Piece& piece, unsigned output, Link lin
     if (other->end() > link.bits / 8 && other->begin < piece.end()) restored->pieces.push_back(other);
   restored->is_much = found.ended || found.content_bytes >= limits_.content_bytes / 2 ||
                       (end_bits - link.bits) * kLeastConfirmed >= piece.end() * 8 - link.bits;
-  Link next{end_bits, window_behind(found.members.empty() ? std::span<const std::byte>(link.window)
-                                                          : std::span<const std::byte>(),
-                                    found.last_bytes)};
+  StreamLink next{end_bits, window_behind(found.members.empty() ? std::span<const std::byte>(link.window)
+                                                                : std::span<const std::byte>(),
+                                          found.last_bytes)};
   restored->window = std::move(link.window);
   restored_.push_back(restored);
   if (found.ended) return;

@@ -16,7 +16,6 @@
 // (deflate_parallel_decoder.hpp).
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -26,7 +25,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "core/large_buffer.hpp"
@@ -34,7 +32,8 @@
 #include "format/deflate/stream/deflate_parallel_decoder.hpp"
 #include "format/deflate/stream/deflate_piece_device.hpp"
 #include "format/deflate/stream/deflate_stream_tuning.hpp"
-#include "format/stream_decoder.hpp"
+#include "format/stream/arrivals.hpp"
+#include "format/stream/piece_stream.hpp"
 
 namespace hemstitch {
 
@@ -66,7 +65,7 @@ std::optional<DeflateDeviceLimits> deflate_device_limits(
     const StreamMeans& means, std::uint64_t device_limit_bytes,
     const std::function<std::uint64_t(const DeflateDeviceLimits&)>& device_bytes);
 
-class DeflateDeviceDecoder : public StreamDecoder {
+class DeflateDeviceDecoder : public PieceStream {
  public:
   // `members`: streams are gzip members. `on_failure` is called for each failure of the device, from any
   // thread.
@@ -78,12 +77,12 @@ class DeflateDeviceDecoder : public StreamDecoder {
 
   StreamStep restore(std::span<const std::byte> input, std::span<std::byte> output) override;
   std::uint64_t ahead_bytes() const override {
-    return taken_bytes_ - position_ + (parallel_ ? parallel_->ahead_bytes() : 0);
+    return PieceStream::ahead_bytes() + (parallel_ ? parallel_->ahead_bytes() : 0);
   }
   std::size_t read_ahead(std::span<std::byte> to) override;
   bool begin_next(std::span<const std::byte> history) override;
   std::optional<std::span<std::byte>> input_room() override;
-  std::uint64_t under_way() const override;
+  std::uint64_t under_way() const override { return arrivals_.under_way(); }
   void settle(std::uint64_t number) override;
   std::optional<std::uint32_t> content_crc32() const override;
 
@@ -96,7 +95,6 @@ class DeflateDeviceDecoder : public StreamDecoder {
   struct Redone;
   // Content that is being downloaded.
   struct Arrival {
-    std::uint64_t number = 0;
     std::uint64_t download = 0;  // 0: it is not downloaded
     std::span<std::byte> to;
     std::shared_ptr<Restored> restored;
@@ -110,11 +108,6 @@ class DeflateDeviceDecoder : public StreamDecoder {
     kBoundary,  // between two blocks, the device continues
     kParallel,  // threads of the processor restore, until all streams end
     kEnded,
-  };
-  // The place of a block's header, and the content before it.
-  struct Link {
-    std::uint64_t bits = 0;
-    std::vector<std::byte> window;
   };
   struct Task {
     enum class Kind {
@@ -142,13 +135,13 @@ class DeflateDeviceDecoder : public StreamDecoder {
   void arrive(std::span<std::byte> to);
   void leave_restored();
   void begin_serial_way();
-  void go_on_serially(const Link& link);
+  void go_on_serially(const StreamLink& link);
   bool is_for_processor() const;
-  void go_on_in_parallel(const Link& link);
+  void go_on_in_parallel(const StreamLink& link);
   bool restore_in_parallel(StreamStep& step, std::span<std::byte> output, bool waits);
   void end_stream(StreamStep& step, std::uint64_t next_byte);
   void release(std::uint64_t before_byte);
-  const Piece* piece_of(std::uint64_t byte) const;
+  std::span<const std::byte> kept_from(std::uint64_t byte) const override;
   void sum_up(std::span<const std::byte> content);
 
   void work();
@@ -161,7 +154,7 @@ class DeflateDeviceDecoder : public StreamDecoder {
   void restore(const Task& task, std::unique_lock<std::mutex>& lock);
   void prepare(const Task& task, std::unique_lock<std::mutex>& lock);
   std::string failure_of(const std::function<void()>& call);
-  void publish(const Piece& piece, unsigned output, Link link, DeflatePieceRestored restored);
+  void publish(const Piece& piece, unsigned output, StreamLink link, DeflatePieceRestored restored);
   void pass_inputs(std::uint64_t before_byte);
   void pass(Piece& piece);
   void fail(const std::string& reason);
@@ -174,11 +167,8 @@ class DeflateDeviceDecoder : public StreamDecoder {
   const std::function<void(const std::string&)> on_failure_;
   const DeflateDeviceLimits limits_;
 
-  // Only for the calling thread. Positions count all input bytes.
+  // Only for the calling thread.
   Mode mode_ = Mode::kAlone;
-  std::uint64_t taken_bytes_ = 0;
-  std::uint64_t position_ = 0;  // restored up to here, except for a few bits
-  std::uint64_t piece_count_ = 0;
   std::uint64_t device_bytes_ = 0;
   DeflateDecoder serial_;
   std::unique_ptr<DeflateParallelDecoder>
@@ -192,29 +182,23 @@ class DeflateDeviceDecoder : public StreamDecoder {
   std::uint64_t part_at_ = 0;
   bool in_serial_way_ = false;
 
-  mutable std::mutex mutex_;  // guards what follows
-  std::condition_variable work_comes_, work_is_done_;
+  // Guarded by mutex_.
   Pieces pieces_;
   Pieces passed_;  // their bytes may still be needed
   std::size_t memory_count_ = 0;
-  bool stops_ = false;
-  bool no_more_ = false;              // all input is known
-  std::optional<Link> link_;          // from which the device shall continue
-  std::optional<Link> given_up_;      // from which it did not continue
-  std::uint64_t epoch_ = 0;           // results of an earlier epoch are dropped
-  std::uint64_t passed_bytes_ = 0;    // the device needs nothing before this
-  std::uint64_t released_bytes_ = 0;  // and nobody anything before this
-  bool restores_ = false;             // whether a thread restores now
+  bool no_more_ = false;                // all input is known
+  std::optional<StreamLink> link_;      // from which the device shall continue
+  std::optional<StreamLink> given_up_;  // from which it did not continue
+  std::uint64_t epoch_ = 0;             // results of an earlier epoch are dropped
+  std::uint64_t passed_bytes_ = 0;      // the device needs nothing before this
+  std::uint64_t released_bytes_ = 0;    // and nobody anything before this
+  bool restores_ = false;               // whether a thread restores now
   std::deque<std::shared_ptr<Restored>> restored_;
   std::vector<unsigned> idle_outputs_, idle_rooms_;
   unsigned failures_ = 0;
-  std::deque<Arrival> arrivals_;
-  std::uint64_t arrival_count_ = 0;
 
-  std::mutex settling_;  // taken before mutex_; guards what is restored again
-  std::unique_ptr<Redone> redone_;
-
-  std::vector<std::thread> threads_;  // one for each room
+  Arrivals<Arrival> arrivals_{mutex_};
+  std::unique_ptr<Redone> redone_;  // for arrivals_, which settles one after the other
 };
 
 }  // namespace hemstitch

@@ -1,14 +1,10 @@
 #include "format/deflate/stream/deflate_parallel_decoder.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "format/deflate/stream/deflate_finder.hpp"
@@ -52,113 +48,7 @@ DeflateParallelLimits deflate_parallel_limits(const StreamMeans& means) {
   return limits;
 }
 
-// Memory for contents: rooms of address space, of which only what was written to takes memory. A room returns to
-// the pool when nobody uses it any more: it may be lent for longer than the decoder exists.
-class DeflateParallelDecoder::ContentPool : public std::enable_shared_from_this<ContentPool> {
- public:
-  class Room {
-   public:
-    // A huge page takes more than what is written, and is for those who have the memory. Throws std::bad_alloc.
-    Room(std::size_t bytes, bool huge_pages)
-        : memory_(static_cast<std::byte*>(std::aligned_alloc(kPageBytes, bytes)), std::free) {
-      if (!memory_) throw std::bad_alloc();
-#ifdef MADV_HUGEPAGE
-      madvise(memory_.get(), bytes, huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-#endif
-    }
-    std::byte* get() const { return memory_.get(); }
-
-   private:
-    friend class ContentPool;
-    std::unique_ptr<std::byte, decltype(&std::free)> memory_;
-    std::size_t written_ = 0;   // so many bytes of it take memory
-    std::size_t reserved_ = 0;  // so many may
-  };
-
-  // All rooms together take `most_bytes` at most, one that nobody uses `idle_bytes`.
-  ContentPool(std::size_t room_bytes, std::uint64_t most_bytes, std::size_t idle_bytes)
-      : room_bytes_(whole_pages(room_bytes)), most_bytes_(most_bytes), idle_bytes_(whole_pages(idle_bytes)) {}
-
-  // A room of which so many bytes are reserved. Nothing if there is too little memory.
-  std::shared_ptr<Room> take(std::size_t bytes) {
-    try {
-      std::unique_ptr<Room> room = idle_or_new(std::min(whole_pages(bytes), room_bytes_));
-      if (!room) return nullptr;
-      return {room.release(), [pool = shared_from_this()](Room* back) { pool->give_back(back); }};
-    } catch (const std::bad_alloc&) {
-      return nullptr;  // the calling thread restores it itself
-    }
-  }
-
-  // Whether a room may be written to up to there.
-  bool may_write(Room& room, std::size_t bytes) {
-    const std::scoped_lock lock(mutex_);
-    if (!reserve(room, whole_pages(bytes))) return false;
-    room.written_ = std::max(room.written_, whole_pages(bytes));
-    return true;
-  }
-
-  // Gives back what was reserved and not used.
-  void has_written(Room& room) {
-    const std::scoped_lock lock(mutex_);
-    reserved_bytes_ -= room.reserved_ - room.written_;
-    room.reserved_ = room.written_;
-  }
-
- private:
-  static constexpr std::size_t kPageBytes = std::size_t{64} << 10;  // at least those of the system
-
-  static std::size_t whole_pages(std::size_t bytes) {
-    return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
-  }
-
-  std::unique_ptr<Room> idle_or_new(std::size_t reserved_bytes) {
-    const std::scoped_lock lock(mutex_);
-    if (idle_.empty()) {
-      idle_.reserve(made_ + 1);  // so that giving back needs no memory
-      idle_.push_back(std::make_unique<Room>(room_bytes_, idle_bytes_ >= room_bytes_));
-      ++made_;
-    }
-    std::unique_ptr<Room> room = std::move(idle_.back());
-    idle_.pop_back();
-    if (reserve(*room, reserved_bytes)) return room;
-    idle_.push_back(std::move(room));
-    return nullptr;
-  }
-
-  // Rooms that nobody uses give their memory to those that are used.
-  bool reserve(Room& room, std::size_t bytes) {
-    if (bytes <= room.reserved_) return true;
-    const std::size_t more = bytes - room.reserved_;
-    for (auto idle = idle_.begin(); idle != idle_.end() && reserved_bytes_ + more > most_bytes_; ++idle)
-      shrink(**idle, 0);
-    if (reserved_bytes_ + more > most_bytes_) return false;
-    reserved_bytes_ += more;
-    room.reserved_ = bytes;
-    return true;
-  }
-  void give_back(Room* room) {
-    const std::scoped_lock lock(mutex_);
-    shrink(*room, idle_bytes_);
-    idle_.emplace_back(room);
-  }
-  void shrink(Room& room, std::size_t bytes) {
-    if (room.written_ > bytes && madvise(room.get() + bytes, room.written_ - bytes, MADV_DONTNEED) == 0)
-      room.written_ = bytes;
-    reserved_bytes_ -= room.reserved_ - room.written_;
-    room.reserved_ = room.written_;
-  }
-
-  const std::size_t room_bytes_;
-  const std::uint64_t most_bytes_;
-  const std::size_t idle_bytes_;
-  std::mutex mutex_;
-  std::uint64_t reserved_bytes_ = 0;
-  std::size_t made_ = 0;
-  std::vector<std::unique_ptr<Room>> idle_;
-};
-
-struct DeflateParallelDecoder::Piece {
+struct DeflateParallelDecoder::Piece : StreamPiece {
   enum class State {
     kFilling,  // by the calling thread, which alone uses it
     kWaiting,  // for a thread; its input does not change from here on
@@ -169,13 +59,10 @@ struct DeflateParallelDecoder::Piece {
   };
   enum class Start { kUnknown, kFound, kNone };
 
-  std::uint64_t number = 0;
-  std::uint64_t begin = 0;                    // of its input, in the whole input
-  std::size_t full_bytes = 0;                 // how many it will have of its own
-  std::size_t expected_bytes = 0;             // that its content will take
-  std::size_t own_bytes = 0, held_bytes = 0;  // without, and with bytes of the next piece
-  LargeBuffer input;
-  bool sealed = false;  // complete; only the calling thread uses this
+  std::size_t full_bytes = 0;      // how many it will have of its own
+  std::size_t expected_bytes = 0;  // that its content will take
+  std::size_t held_bytes = 0;      // with those of the next piece
+  bool sealed = false;             // complete; only the calling thread uses this
 
   // Guarded by the decoder's mutex.
   std::shared_ptr<Piece> next;
@@ -192,8 +79,7 @@ struct DeflateParallelDecoder::Piece {
   std::vector<DeflatePart> parts;
   std::vector<std::byte> window, window_behind;  // before and after the first part, once linked
 
-  std::span<const std::byte> held() const { return {input.get(), held_bytes}; }
-  std::span<const std::byte> own() const { return {input.get(), own_bytes}; }
+  std::span<const std::byte> held() const { return {memory.get(), held_bytes}; }
   std::byte* content() const { return room->get(); }
   std::uint64_t key_at(std::uint64_t bits) const { return deflate_start_key(held(), bits) + begin * 16; }
   bool waits_or_works() const { return state == State::kWaiting || state == State::kWorking; }
@@ -248,13 +134,8 @@ DeflateParallelDecoder::DeflateParallelDecoder(std::span<const std::byte> histor
       serial_(history) {}
 
 DeflateParallelDecoder::~DeflateParallelDecoder() {
-  {
-    const std::scoped_lock lock(mutex_);
-    stops_ = true;
-    for (const auto& piece : pieces_) piece->cancelled = true;
-  }
-  work_comes_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  for (const auto& piece : pieces_) piece->cancelled = true;
+  stop_threads();
   // Released one by one, so that a destructor does not call the next one's, and so on.
   for (const auto& piece : pieces_) piece->next = piece->linked_next = nullptr;
 }
@@ -318,9 +199,9 @@ std::size_t DeflateParallelDecoder::take(std::span<const std::byte> input) {
       piece->expected_bytes = expected_bytes_;
       const std::scoped_lock lock(mutex_);
       if (idle_inputs_.empty()) {
-        piece->input = LargeBuffer(limits_.piece_bytes + limits_.overlap_bytes + kDeflateReadBehindBytes);
+        piece->memory = LargeBuffer(limits_.piece_bytes + limits_.overlap_bytes + kDeflateReadBehindBytes);
       } else {
-        piece->input = std::move(idle_inputs_.back());
+        piece->memory = std::move(idle_inputs_.back());
         idle_inputs_.pop_back();
       }
       pieces_.push_back(piece);
@@ -329,14 +210,14 @@ std::size_t DeflateParallelDecoder::take(std::span<const std::byte> input) {
     }
     const auto some =
         input.subspan(taken, std::min(input.size() - taken, last->full_bytes - last->own_bytes));
-    std::memcpy(last->input.get() + last->own_bytes, some.data(), some.size());
+    std::memcpy(last->memory.get() + last->own_bytes, some.data(), some.size());
     last->own_bytes = last->held_bytes = last->own_bytes + some.size();
     if (pieces_.size() > 1) {
       Piece& before = **(pieces_.end() - 2);
       if (!before.sealed) {
         const std::size_t more =
             std::min(some.size(), limits_.overlap_bytes - (before.held_bytes - before.own_bytes));
-        std::memcpy(before.input.get() + before.held_bytes, some.data(), more);
+        std::memcpy(before.memory.get() + before.held_bytes, some.data(), more);
         before.held_bytes += more;
         if (before.held_bytes - before.own_bytes == limits_.overlap_bytes) seal(before);
       }
@@ -368,9 +249,10 @@ void DeflateParallelDecoder::fit_pieces() {
 }
 
 void DeflateParallelDecoder::seal(Piece& piece) {
-  std::memset(piece.input.get() + piece.held_bytes, 0, kDeflateReadBehindBytes);
+  std::memset(piece.memory.get() + piece.held_bytes, 0, kDeflateReadBehindBytes);
   piece.sealed = true;
-  start_threads();
+  // Works with fewer threads if not all can be started.
+  if (threads_.empty() && limits_.threads > 1) start_threads(limits_.threads - 1, [this] { work(); });
   {
     const std::scoped_lock lock(mutex_);
     piece.state = Piece::State::kWaiting;
@@ -382,16 +264,6 @@ void DeflateParallelDecoder::seal(Piece& piece) {
 void DeflateParallelDecoder::seal_all() {
   for (const auto& piece : pieces_)
     if (!piece->sealed) seal(*piece);
-}
-
-// Works with fewer threads if not all can be started.
-void DeflateParallelDecoder::start_threads() {
-  if (!threads_.empty() || limits_.threads < 2) return;
-  try {
-    threads_.reserve(limits_.threads - 1);
-    while (threads_.size() < limits_.threads - 1) threads_.emplace_back([this] { work(); });
-  } catch (const std::system_error&) {
-  }
 }
 
 // With `waits`, waits for other threads if nothing is ready. While there is still room for pieces, the
@@ -420,15 +292,14 @@ void DeflateParallelDecoder::produce(StreamStep& step, std::span<std::byte> outp
   }
 }
 
-const DeflateParallelDecoder::Piece* DeflateParallelDecoder::piece_of(std::uint64_t byte) const {
-  for (const auto& piece : pieces_)
-    if (byte >= piece->begin && byte < piece->begin + piece->own_bytes) return piece.get();
-  return nullptr;
+std::span<const std::byte> DeflateParallelDecoder::kept_from(std::uint64_t byte) const {
+  const Piece* const piece = piece_with(pieces_, byte);
+  return piece == nullptr ? std::span<const std::byte>() : piece->from(byte);
 }
 
 // The key of a header that begins in the input taken so far.
 std::uint64_t DeflateParallelDecoder::key_at(std::uint64_t bits) const {
-  const Piece* const piece = piece_of(bits / 8);
+  const Piece* const piece = piece_with(pieces_, bits / 8);
   return piece == nullptr ? UINT64_MAX : piece->key_at(bits - piece->begin * 8);
 }
 
@@ -448,20 +319,14 @@ std::int64_t DeflateParallelDecoder::next_start(std::uint64_t from_bits) {
 
 // Returns whether there is more to do at once.
 bool DeflateParallelDecoder::restore_serially(StreamStep& step, std::span<std::byte> output) {
-  const Piece* const piece = piece_of(position_);
-  const std::span<const std::byte> input =
-      piece == nullptr ? std::span<const std::byte>() : piece->own().subspan(position_ - piece->begin);
   const auto bits_before = [&] { return position_ * 8 - serial_.unread_bits(); };
   const std::uint64_t from_bits = bits_before() + (serial_.is_between_blocks() ? 1 : 0);
   const std::int64_t stop_bits =
       stops_at_points_ ? static_cast<std::int64_t>(from_bits) : next_start(from_bits);
   const StreamStep done = serial_.restore_until(
-      stop_bits == kNever ? kNever : stop_bits - static_cast<std::int64_t>(position_ * 8), input,
-      output.subspan(step.output_bytes));
-  position_ += done.input_bytes;
-  step.output_bytes += done.output_bytes;
-  step.status = done.status;
-  step.detail = done.detail;
+      stop_bits == kNever ? kNever : stop_bits - static_cast<std::int64_t>(position_ * 8),
+      kept_from(position_), output.subspan(step.output_bytes));
+  const bool goes_on = add(step, done);
   if (done.status != Status::kOk) return false;
   if (done.ended) {
     end_stream(step, position_);
@@ -470,26 +335,22 @@ bool DeflateParallelDecoder::restore_serially(StreamStep& step, std::span<std::b
   release(bits_before() / 8);
   if (serial_.is_between_blocks() && static_cast<std::int64_t>(bits_before()) >= stop_bits) {
     const auto window = serial_.window();
-    window_.assign(window.begin(), window.end());
-    go_on_at(bits_before());
+    go_on_at({bits_before(), {window.begin(), window.end()}});
     return true;
   }
-  return done.input_bytes != 0 || done.output_bytes != 0;
+  return goes_on;
 }
 
-void DeflateParallelDecoder::go_on_at(std::uint64_t bits) {
+void DeflateParallelDecoder::go_on_at(StreamLink link) {
   mode_ = Mode::kBoundary;
   at_new_point_ = true;
-  boundary_bits_ = bits;
-  position_ = (bits + 7) / 8;
-  release(bits / 8);
+  boundary_ = std::move(link);
+  go_to(boundary_);
+  release(boundary_.bits / 8);
 }
 
 void DeflateParallelDecoder::go_on_serially() {
-  const auto taken_bits = static_cast<unsigned>(boundary_bits_ % 8);
-  const Piece* const piece = taken_bits == 0 ? nullptr : piece_of(boundary_bits_ / 8);
-  serial_.begin(window_, piece == nullptr ? std::byte{0} : piece->own()[boundary_bits_ / 8 - piece->begin],
-                taken_bits);
+  serial_.begin(boundary_.window, first_byte(boundary_), boundary_.taken_bits());
   mode_ = Mode::kSerial;
   const std::scoped_lock lock(mutex_);
   links_ = false;
@@ -497,7 +358,7 @@ void DeflateParallelDecoder::go_on_serially() {
 
 // Looks for a piece that begins here and fits. Returns whether there is more to do at once.
 bool DeflateParallelDecoder::look_for_piece(bool waits) {
-  const std::uint64_t key = key_at(boundary_bits_);
+  const std::uint64_t key = key_at(boundary_.bits);
   std::unique_lock lock(mutex_);
   std::shared_ptr<Piece> found;
   for (const auto& piece : pieces_) {
@@ -511,7 +372,7 @@ bool DeflateParallelDecoder::look_for_piece(bool waits) {
     if (found->state != Piece::State::kLinked) {
       links_ = true;
       link_key_ = key;
-      link_window_ = window_;
+      link_window_ = boundary_.window;
       linked_last_ = nullptr;
       link();
       work_comes_.notify_all();
@@ -586,10 +447,11 @@ void DeflateParallelDecoder::leave_part() {
     return;
   }
   lock.unlock();
-  window_ = part_ == 0 ? current_->window_behind
-                       : deflate_window_behind(part, {current_->content(), limits_.content_bytes}, {});
+  std::vector<std::byte> window =
+      part_ == 0 ? current_->window_behind
+                 : deflate_window_behind(part, {current_->content(), limits_.content_bytes}, {});
   current_ = nullptr;
-  go_on_at(end_bits);
+  go_on_at({end_bits, std::move(window)});
 }
 
 void DeflateParallelDecoder::end_stream(StreamStep& step, std::uint64_t next_byte) {
@@ -600,22 +462,7 @@ void DeflateParallelDecoder::end_stream(StreamStep& step, std::uint64_t next_byt
   links_ = false;
 }
 
-std::size_t DeflateParallelDecoder::read_ahead(std::span<std::byte> to) {
-  std::size_t count = 0;
-  while (count < to.size()) {
-    const Piece* const piece = piece_of(position_);
-    if (piece == nullptr) break;
-    const auto from = piece->own().subspan(position_ - piece->begin);
-    const std::size_t some = std::min(from.size(), to.size() - count);
-    std::memcpy(to.data() + count, from.data(), some);
-    count += some;
-    position_ += some;
-  }
-  return count;
-}
-
 bool DeflateParallelDecoder::begin_next(std::span<const std::byte> history) {
-  window_.assign(history.begin(), history.end());
   if (position_ == taken_bytes_) {
     current_ = nullptr;
     seal_all();  // what is now restored without pieces is in none of them, so nothing that is added later may
@@ -634,7 +481,7 @@ bool DeflateParallelDecoder::begin_next(std::span<const std::byte> history) {
     return true;
   }
   current_ = nullptr;
-  go_on_at(position_ * 8);
+  go_on_at({position_ * 8, {history.begin(), history.end()}});
   return true;
 }
 
@@ -649,7 +496,7 @@ std::optional<StreamPoint> DeflateParallelDecoder::point() const {
     case Mode::kSerial:
       return serial_.point();
     case Mode::kBoundary:
-      return StreamPoint{position_ * 8 - boundary_bits_, window_};
+      return StreamPoint{position_ * 8 - boundary_.bits, boundary_.window};
     case Mode::kPiece: {
       if (part_at_ != 0) break;
       const DeflatePart& part = current_->parts[part_];
@@ -673,11 +520,11 @@ void DeflateParallelDecoder::release(std::uint64_t before_byte) {
   if (std::exchange(meets_no_starts_, meets_none) && !meets_none) work_comes_.notify_all();
   while (!pieces_.empty()) {
     Piece& piece = *pieces_.front();
-    if (piece.begin + piece.own_bytes > before_byte || &piece == current_.get() || !piece.sealed) break;
+    if (piece.end() > before_byte || &piece == current_.get() || !piece.sealed) break;
     piece.cancelled = true;
     if (piece.state == Piece::State::kWorking || (piece.resolving && !piece.resolved)) break;
     if (piece.state == Piece::State::kDone) ++useless_pieces_;
-    idle_inputs_.push_back(std::move(piece.input));
+    idle_inputs_.push_back(std::move(piece.memory));
     piece.room = nullptr;
     piece.linked_next = nullptr;
     piece.next = nullptr;

@@ -12,7 +12,6 @@
 // where the next one begins. The caller reads and judges them.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -20,14 +19,13 @@
 #include <mutex>
 #include <optional>
 #include <span>
-#include <thread>
 #include <vector>
 
-#include "core/large_buffer.hpp"
 #include "format/deflate/restore/deflate_restore.hpp"
 #include "format/deflate/stream/deflate_piece.hpp"
 #include "format/deflate/stream/deflate_stream_tuning.hpp"
-#include "format/stream_decoder.hpp"
+#include "format/stream/content_pool.hpp"
+#include "format/stream/piece_stream.hpp"
 
 namespace hemstitch {
 
@@ -50,7 +48,7 @@ struct DeflateParallelLimits {
 // kDeflateStreamThreadBytes for each thread and once more.
 DeflateParallelLimits deflate_parallel_limits(const StreamMeans& means);
 
-class DeflateParallelDecoder : public StreamDecoder {
+class DeflateParallelDecoder : public PieceStream {
  public:
   // `members`: streams are gzip members.
   DeflateParallelDecoder(std::span<const std::byte> history, bool members,
@@ -62,8 +60,6 @@ class DeflateParallelDecoder : public StreamDecoder {
   StreamStep restore(std::span<const std::byte> input, std::span<std::byte> output) override;
   // Seals no piece that is not full: pieces are of one size, whenever their bytes come.
   StreamStep restore_so_far(std::span<std::byte> output) override;
-  std::uint64_t ahead_bytes() const override { return taken_bytes_ - position_; }
-  std::size_t read_ahead(std::span<std::byte> to) override;
   bool begin_next(std::span<const std::byte> history) override;
   // For a new decoder: begins between two blocks of a stream. If that is inside a byte, so many of its bits
   // are taken.
@@ -86,7 +82,6 @@ class DeflateParallelDecoder : public StreamDecoder {
  private:
   struct Piece;
   class Guide;
-  class ContentPool;
   using Pieces = std::deque<std::shared_ptr<Piece>>;
   enum class Mode {
     kAlone,     // nothing is read ahead
@@ -110,15 +105,14 @@ class DeflateParallelDecoder : public StreamDecoder {
   bool look_for_piece(bool waits);
   bool hand_over(StreamStep& step, std::span<std::byte> output, bool waits);
   void leave_part();
-  void go_on_at(std::uint64_t bits);
+  void go_on_at(StreamLink link);
   void go_on_serially();
   void end_stream(StreamStep& step, std::uint64_t next_byte);
   void release(std::uint64_t before_byte);
-  const Piece* piece_of(std::uint64_t byte) const;
+  std::span<const std::byte> kept_from(std::uint64_t byte) const override;
   std::uint64_t key_at(std::uint64_t bits) const;
   std::int64_t next_start(std::uint64_t from_bits);
 
-  void start_threads();
   void work();
   Task next_task(bool helps);
   std::uint64_t run_goes_on_at() const;
@@ -133,12 +127,9 @@ class DeflateParallelDecoder : public StreamDecoder {
   const bool members_;
   const std::shared_ptr<ContentPool> contents_;
 
-  // Only for the calling thread. Positions count all input bytes.
+  // Only for the calling thread.
   Mode mode_ = Mode::kAlone;
-  std::uint64_t taken_bytes_ = 0;
-  std::uint64_t position_ = 0;  // restored up to here, except for a few bits
   std::uint64_t alone_bytes_ = 0;
-  std::uint64_t piece_count_ = 0;
   std::uint64_t content_bytes_ = 0;                   // restored up to `position_`
   std::uint64_t fitted_at_ = 0, fitted_content_ = 0;  // both, when these were chosen:
   std::size_t full_bytes_, expected_bytes_ = 0;  // of the next pieces, and of the memory for their content
@@ -146,16 +137,13 @@ class DeflateParallelDecoder : public StreamDecoder {
   bool lends_ = false, stops_at_points_ = false, at_new_point_ = false;
   DeflateDecoder serial_;
   std::unique_ptr<DeflatePieceDecoder> own_decoder_;
-  std::uint64_t boundary_bits_ = 0;  // for kBoundary, with the content before it:
-  std::vector<std::byte> window_;
+  StreamLink boundary_;             // for kBoundary
   std::shared_ptr<Piece> current_;  // for kPiece
   std::size_t part_ = 0, part_at_ = 0;
 
-  std::mutex mutex_;  // guards what follows
-  std::condition_variable work_comes_, work_is_done_;
+  // Guarded by mutex_.
   Pieces pieces_;
   std::vector<LargeBuffer> idle_inputs_;
-  bool stops_ = false;
   std::uint64_t reached_byte_ = 0;
   std::uint64_t run_begin_byte_ = 0,
                 run_end_byte_ = 0;  // with two threads: the pieces that the other one restored last
@@ -168,8 +156,6 @@ class DeflateParallelDecoder : public StreamDecoder {
   std::uint64_t link_key_ = 0;
   std::vector<std::byte> link_window_;
   std::shared_ptr<Piece> linked_last_;
-
-  std::vector<std::thread> threads_;
 };
 
 }  // namespace hemstitch

@@ -27,7 +27,7 @@ std::byte* write_literals(std::span<const std::byte> literals, std::uint32_t mat
 }
 
 // Adds the bytes that follow a full nibble. False if the block ends first.
-bool add_extension(std::span<const std::byte> block, std::size_t& at, std::size_t& value) {
+bool read_extension(std::span<const std::byte> block, std::size_t& at, std::size_t& value) {
   for (;;) {
     if (at == block.size()) return false;
     const auto more = static_cast<std::size_t>(block[at++]);
@@ -44,7 +44,7 @@ bool restores_same_filled(std::span<const std::byte> block, std::uint32_t page_b
   while (at < block.size()) {
     const auto token = static_cast<std::size_t>(block[at++]);
     std::size_t literals = token >> 4;
-    if (literals == kMostOfNibble && !add_extension(block, at, literals)) return false;
+    if (literals == kMostOfNibble && !read_extension(block, at, literals)) return false;
     if (literals > block.size() - at) return false;
     for (; literals != 0; --literals, ++restored) {
       const std::byte literal = block[at++];
@@ -61,7 +61,7 @@ bool restores_same_filled(std::span<const std::byte> block, std::uint32_t page_b
     at += 2;
     if (offset == 0 || offset > restored) return false;
     std::size_t length = token & kMostOfNibble;
-    if (length == kMostOfNibble && !add_extension(block, at, length)) return false;
+    if (length == kMostOfNibble && !read_extension(block, at, length)) return false;
     length += kLeastMatchBytes;
     for (; length != 0 && restored < kPageWordBytes; --length, ++restored)
       word[restored] = word[restored - offset];
