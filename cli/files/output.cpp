@@ -9,6 +9,7 @@
 #include "cli/messages.hpp"
 #include "cli/status_line.hpp"
 #include "cli/terminal.hpp"
+#include "core/messages.hpp"
 #include "format/formats.hpp"
 
 namespace hemstitch::cli {
@@ -191,9 +192,8 @@ void await_later_stamps(const Request& request, const FileSource& source) {
 
 std::optional<std::string> garbage_warning(const std::optional<std::uint64_t>& garbage_at) {
   if (!garbage_at) return std::nullopt;
-  return fmt::format(
-      "byte {}: the bytes after the last frame are not a frame (ignored; the data before them is complete)",
-      *garbage_at);
+  return fmt::format("byte {}: {} (ignored; the data before them is complete)", *garbage_at,
+                     kNoFrameAfterLast);
 }
 
 std::optional<std::string> end_warning(bool end_missing) {

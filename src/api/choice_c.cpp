@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "api/c_options.hpp"
+#include "core/messages.hpp"
 #include "hemstitch/choice.h"
 #include "hemstitch/choice.hpp"
 
@@ -22,8 +23,7 @@ Structure needed_sized(const Structure* given, std::string_view name) {
 
 template <class Number>
 Number in_range(Number value, Number last, std::string_view name) {
-  if (value < 0 || value > last)
-    throw Error(Status::kInvalidOption, fmt::format("{} is {}, it can be 0 to {}", name, value, last));
+  if (value < 0 || value > last) throw Error(Status::kInvalidOption, out_of_range(name, value, 0, last));
   return value;
 }
 

@@ -1,6 +1,7 @@
 // Converts a job's report to the public one.
 #pragma once
 
+#include "core/messages.hpp"
 #include "hemstitch/hemstitch.hpp"
 #include "pipeline/stream.hpp"
 
@@ -27,8 +28,7 @@ inline void report_end(const StreamReport& report, const RestoreOptions& options
   if (options.used_bytes != nullptr)
     *options.used_bytes = report.input_bytes;
   else if (report.trailing_garbage_at)
-    throw Error(Status::kTrailingGarbage, "the bytes after the last frame are not a frame",
-                {{}, {}, report.trailing_garbage_at});
+    throw trailing_garbage(report.trailing_garbage_at);
 }
 
 }  // namespace hemstitch

@@ -7,6 +7,7 @@
 
 #include "api/c_options.hpp"
 #include "api/webgpu_c.hpp"
+#include "core/messages.hpp"
 #include "hemstitch/search.h"
 #include "hemstitch/search.hpp"
 
@@ -33,8 +34,7 @@ SearchOptions options_of(const hemstitch_search_options* given) {
   }
   const auto check = [](std::int32_t value, std::int32_t last, std::string_view name) {
     if (value < 0 || value > last)
-      throw Error(Status::kInvalidOption,
-                  fmt::format("options.{} is {}, it can be 0 to {}", name, value, last));
+      throw Error(Status::kInvalidOption, out_of_range(fmt::format("options.{}", name), value, 0, last));
     return value;
   };
   options.ignore_case = all.ignore_case != 0;

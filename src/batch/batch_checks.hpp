@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/messages.hpp"
 #include "core/overlap.hpp"
 #include "core/status.hpp"
 
@@ -15,8 +16,7 @@ inline constexpr std::uint32_t kMostBatchHistoryBytes = 65536;
 
 inline int checked_level(int level) {
   if (level < kMinLevel || level > kMaxLevel)
-    throw Error(Status::kInvalidOption,
-                fmt::format("batch: level is {}, must be {}..{}", level, kMinLevel, kMaxLevel));
+    throw Error(Status::kInvalidOption, out_of_range("batch: level", level, kMinLevel, kMaxLevel));
   return level;
 }
 

@@ -9,6 +9,7 @@
 #include "batch/batch_checks.hpp"
 #include "batch/deflate_batch_device.hpp"
 #include "core/c_call.hpp"
+#include "core/messages.hpp"
 #include "format/deflate/block/deflate_stored.hpp"
 #include "format/deflate/compress/deflate_tuning.hpp"
 #include "format/deflate/frame/deflate_writers.hpp"
@@ -36,7 +37,7 @@ std::optional<Format> format_of(std::int32_t format) {
 
 Format checked_format(std::int32_t number) {
   if (const std::optional<Format> format = format_of(number)) return *format;
-  throw Error(Status::kInvalidOption, fmt::format("batch: format is {}, it can be 0..3", number));
+  throw Error(Status::kInvalidOption, out_of_range("batch: format", number, 0, 3));
 }
 
 Format checked_stream_format(std::int32_t number) {

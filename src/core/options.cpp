@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "core/messages.hpp"
+
 namespace hemstitch {
 namespace {
 
@@ -13,16 +15,16 @@ void require(bool valid, const std::string& what) {
 }
 
 void validate_threads(unsigned threads) {
-  require(threads <= kMaxThreads, fmt::format("threads is {}, it can be 0 to {}", threads, kMaxThreads));
+  require(threads <= kMaxThreads, out_of_range("threads", threads, 0, kMaxThreads));
 }
 
 }  // namespace
 
 void validate(const CompressOptions& options) {
   require(options.level >= kMinLevel && options.level <= kMaxLevel,
-          fmt::format("level is {}, it can be {} to {}", options.level, kMinLevel, kMaxLevel));
+          out_of_range("level", options.level, kMinLevel, kMaxLevel));
   require(options.acceleration >= 0 && options.acceleration <= kMaxAcceleration,
-          fmt::format("acceleration is {}, it can be 0 to {}", options.acceleration, kMaxAcceleration));
+          out_of_range("acceleration", options.acceleration, 0, kMaxAcceleration));
   require(options.acceleration == 0 || options.level == kMinLevel,
           fmt::format("acceleration needs level 1, level is {}", options.level));
   validate_threads(options.threads);

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 
+#include "core/messages.hpp"
 #include "core/status.hpp"
 #include "gpu/device_names.hpp"
 #ifdef HEMSTITCH_CUDA
@@ -76,7 +77,7 @@ void apply_setting(FinderChoice& choice, std::string_view setting) {
 void start_from_level(FinderChoice& choice, const std::string& word) {
   const std::uint32_t level = number_of("level:" + word, word);
   if (level < kMinLevel || level > kMaxLevel)
-    throw invalid(fmt::format("there is no level {}; choose {} to {}", level, kMinLevel, kMaxLevel));
+    throw invalid(out_of_range("level", level, kMinLevel, kMaxLevel));
   const AnyFinder finder = FormatTable::instance()
                                .of(CompressOptions().format)
                                .finder(static_cast<int>(level), kLevelBlockBytes, 0)

@@ -37,6 +37,7 @@
 #include "compact/gather/gather_cuda.hpp"
 #include "compact/scatter/scatter_cuda.hpp"
 #include "core/descriptor.hpp"
+#include "core/messages.hpp"
 #include "core/options.hpp"
 #include "core/source.hpp"
 #include "files/frame_files_device.hpp"
@@ -753,9 +754,7 @@ FrameMemory load_on_host(cuda::Device& device, const std::string& path, const Fr
     restore.backend = "cpu";
     restore.threads = options.threads;
     const StreamReport report = restore_stream(source, sink, restore);
-    if (report.trailing_garbage_at)
-      throw Error(Status::kTrailingGarbage, "the bytes after the last frame are not a frame",
-                  {{}, {}, report.trailing_garbage_at});
+    if (report.trailing_garbage_at) throw trailing_garbage(report.trailing_garbage_at);
     return sink.take(options.stream);
   } catch (const Error& error) {
     throw error_of(path, error);

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "core/messages.hpp"
 #include "core/options.hpp"
 #include "engine/registry.hpp"
 
@@ -38,14 +39,12 @@ void check_page_options(const PageBatchOptions& options) {
   if (options.page_bytes < kMinPageBytes || options.page_bytes > kMaxPageBytes ||
       !std::has_single_bit(options.page_bytes))
     throw Error(Status::kInvalidOption,
-                fmt::format("page_bytes is {}; it must be a power of two from {} to {}", options.page_bytes,
+                fmt::format("page_bytes is {}, it can be a power of two from {} to {}", options.page_bytes,
                             kMinPageBytes, kMaxPageBytes));
   if (options.level < kMinLevel || options.level > kMaxLevel)
-    throw Error(Status::kInvalidOption,
-                fmt::format("level is {}; it must be {} to {}", options.level, kMinLevel, kMaxLevel));
+    throw Error(Status::kInvalidOption, out_of_range("level", options.level, kMinLevel, kMaxLevel));
   if (options.threads > kMaxThreads)
-    throw Error(Status::kInvalidOption,
-                fmt::format("threads is {}; it must be at most {}", options.threads, kMaxThreads));
+    throw Error(Status::kInvalidOption, out_of_range("threads", options.threads, 0, kMaxThreads));
 }
 
 PageCodec::PageCodec(std::uint32_t page_bytes, int level)

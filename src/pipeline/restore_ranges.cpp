@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/kept.hpp"
+#include "core/messages.hpp"
 #include "core/options.hpp"
 #include "core/overlap.hpp"
 #include "core/parallel.hpp"
@@ -139,8 +140,7 @@ struct RangeReader::Impl {
     if (used_bytes != nullptr)
       *used_bytes = table->used_bytes();
     else if (table->has_trailing_garbage())
-      throw Error(Status::kTrailingGarbage, "the bytes after the last frame are not a frame",
-                  {{}, {}, table->used_bytes()});
+      throw trailing_garbage(table->used_bytes());
   }
 
   void restore(std::span<const ContentBytes> ranges, const Receive& receive) const;

@@ -12,6 +12,7 @@
 #include "core/between_pieces.hpp"
 #include "core/call_in_pieces.hpp"
 #include "core/descriptor.hpp"
+#include "core/messages.hpp"
 #include "core/options.hpp"
 #include "core/parallel.hpp"
 #include "core/status.hpp"
@@ -130,9 +131,7 @@ void search_compressed(Source& source, LineCollector& lines) {
     throw;
   }
   pieces.finish();
-  if (garbage_at)
-    throw Error(Status::kTrailingGarbage, "the bytes after the last frame are not a frame",
-                {{}, {}, garbage_at});
+  if (garbage_at) throw trailing_garbage(garbage_at);
 }
 
 void search_in_pieces(std::string_view text, LineSearcher& searcher) {

@@ -154,8 +154,8 @@ TEST(NearThreeCudaParameters, RefusesWhatItCannotDo) {
     return "no error";
   };
   EXPECT_EQ(message({}), "no error");
-  EXPECT_EQ(message({.depth = 0}), "near_three: depth is 0, must be 1..4294967295");
-  EXPECT_EQ(message({.hash_bits = 17}), "near_three: hash_bits is 17, must be 8..16");
+  EXPECT_EQ(message({.depth = 0}), "near_three: depth is 0, it can be 1 to 4294967295");
+  EXPECT_EQ(message({.hash_bits = 17}), "near_three: hash_bits is 17, it can be 8 to 16");
   EXPECT_EQ(message({.hash_bits = 8}), "near_three: hash_bits is 8, must be at least 9 on a CUDA device");
   EXPECT_EQ(message({.window_bytes = 32769}),
             "near_three: window_bytes is 32769, must be at most 32768 on a CUDA device");

@@ -221,9 +221,9 @@ TEST(HashChain, InvalidParametersAreErrorsThatNameTheField) {
   EXPECT_NE(message({.stitch_reach = 0}).find("stitch_reach"), std::string::npos);
   EXPECT_NE(message({.stitch_reach = 17}).find("stitch_reach"), std::string::npos);
   EXPECT_EQ(message({.stitch_reach = 16}), "no error");
-  EXPECT_NE(message({.hash_bytes = 3}).find("hash_bytes is 3, must be 4..8"), std::string::npos);
+  EXPECT_NE(message({.hash_bytes = 3}).find("hash_bytes is 3, it can be 4 to 8"), std::string::npos);
   EXPECT_NE(message({.hash_bytes = 9}).find("hash_bytes"), std::string::npos);
-  EXPECT_NE(message({.few_values_hash_bytes = 4}).find("few_values_hash_bytes is 4, must be 5..8"),
+  EXPECT_NE(message({.few_values_hash_bytes = 4}).find("few_values_hash_bytes is 4, it can be 5 to 8"),
             std::string::npos);
   EXPECT_NE(message({.few_values_hash_bytes = 9}).find("few_values_hash_bytes"), std::string::npos);
   EXPECT_EQ(message({.hash_bytes = 8, .few_values_hash_bytes = 8}), "no error");

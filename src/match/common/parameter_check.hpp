@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/messages.hpp"
 #include "core/status.hpp"
 
 namespace hemstitch {
@@ -14,7 +15,7 @@ inline void check_parameter(std::string_view finder, std::string_view field, std
                             std::uint64_t lowest, std::uint64_t highest) {
   if (value < lowest || value > highest)
     throw Error(Status::kInvalidOption,
-                fmt::format("{}: {} is {}, must be {}..{}", finder, field, value, lowest, highest));
+                out_of_range(fmt::format("{}: {}", finder, field), value, lowest, highest));
 }
 
 }  // namespace hemstitch
