@@ -72,7 +72,7 @@ TEST(PieceStream, ALinkInsideAByteIsBehindIt) {
 
 TEST(ContentPool, RoomsThatNobodyUsesGiveTheirMemory) {
   constexpr std::size_t kPage = std::size_t{64} << 10;
-  const auto pool = std::make_shared<ContentPool>(4 * kPage, 5 * kPage, kPage);
+  const auto pool = std::make_shared<ContentPool>(4 * kPage, 5 * kPage, 2 * kPage);
   auto first = pool->take(2 * kPage);
   ASSERT_TRUE(first);
   EXPECT_TRUE(pool->may_write(*first, 4 * kPage));
@@ -80,7 +80,7 @@ TEST(ContentPool, RoomsThatNobodyUsesGiveTheirMemory) {
   auto second = pool->take(kPage);
   ASSERT_TRUE(second);
   EXPECT_FALSE(pool->may_write(*second, 2 * kPage));
-  first = nullptr;  // keeps a page, and gives that too
+  first = nullptr;  // keeps two pages, and gives those too
   EXPECT_TRUE(pool->may_write(*second, 4 * kPage));
   EXPECT_TRUE(pool->take(kPage));
 }
