@@ -23,6 +23,7 @@
 
 #include "core/options.hpp"
 #include "format/lz4/block/lz4_block_size.hpp"
+#include "format/lz4/frame/lz4_frame.hpp"
 #include "format/lz4/restore/lz4_restore.hpp"
 
 namespace hemstitch {
@@ -46,7 +47,7 @@ std::vector<Block> compressed_blocks(const Bytes& content, std::size_t block_byt
   for (std::size_t at = 0; at < content.size(); at += block_bytes) {
     Block block;
     block.content = std::span(content).subspan(at, std::min(block_bytes, content.size() - at));
-    if (linked) block.history = std::span(content).first(at).last(std::min(at, kHistoryBytes));
+    if (linked) block.history = std::span(content).first(at).last(std::min(at, kLz4HistoryBytes));
     block.compressed.resize(block.content.size());
     const char* const history = chars(block.history.data());
     const int history_bytes = static_cast<int>(block.history.size()),
@@ -92,13 +93,13 @@ std::array<double, kWayCount> seconds_of(const std::vector<Block>& blocks, std::
                                          int rounds) {
   std::array<std::vector<double>, kWayCount> shortest;
   shortest.fill(std::vector<double>(blocks.size(), std::numeric_limits<double>::infinity()));
-  Bytes memory(kHistoryBytes + block_bytes);
+  Bytes memory(kLz4HistoryBytes + block_bytes);
   for (int round = 0; round < rounds; ++round)
     for (const Way way : {kLiblz4, kOurs, kWalk})
       for (std::size_t i = 0; i < blocks.size(); ++i) {
         const Block& block = blocks[i];
-        const auto history = std::span(memory).first(kHistoryBytes).last(block.history.size());
-        const auto output = std::span(memory).subspan(kHistoryBytes, block.content.size());
+        const auto history = std::span(memory).first(kLz4HistoryBytes).last(block.history.size());
+        const auto output = std::span(memory).subspan(kLz4HistoryBytes, block.content.size());
         std::ranges::copy(block.history, history.begin());
         if (round == 0) std::ranges::fill(output, std::byte{0xAA});
         const auto begin = std::chrono::steady_clock::now();

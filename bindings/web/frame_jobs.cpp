@@ -324,8 +324,8 @@ void FrameRestoring::add_content(std::span<const std::byte> content) {
   if (content_checksum_) content_checksum_->update(content);
   if (header_.block_kind != BlockKind::kLinked) return;
   append(history_, content);
-  if (history_.size() > kHistoryBytes)
-    history_.erase(history_.begin(), history_.end() - static_cast<std::ptrdiff_t>(kHistoryBytes));
+  if (history_.size() > header_.history_bytes)
+    history_.erase(history_.begin(), history_.end() - static_cast<std::ptrdiff_t>(header_.history_bytes));
 }
 
 void FrameRestoring::verify_content(const Block& block, std::span<const std::byte> content) const {

@@ -14,7 +14,7 @@ namespace hemstitch {
 
 // Here the table of formats has only these, and nothing calls the two functions after it.
 FormatTable::FormatTable() {
-  for (auto& format : make_deflate_formats()) add({.format = std::move(format)});
+  for (auto& format : make_deflate_frame_formats()) add({.format = std::move(format)});
 }
 JudgedMatches judge_deflate_matches(std::span<const std::byte>, std::span<const MatchRecord>, std::size_t,
                                     bool) {

@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "cli/messages.hpp"
-#include "format/deflate/frame/bgzf_places.hpp"
-#include "format/deflate/frame/gzip_reader.hpp"
+#include "format/bgzf_places.hpp"
 #include "format/formats.hpp"
 #include "pipeline/gzip_points.hpp"
 
@@ -39,7 +38,10 @@ class AskedIndex {
     struct stat status {};
     if (!name.stat(status) || !S_ISREG(status.st_mode)) return;
     std::array<std::byte, kIdentifyBytes> first_bytes{};
-    if (!source.seek(0) || !is_gzip(std::span(first_bytes).first(source.read(first_bytes)))) return;
+    if (!source.seek(0) || !FormatTable::instance()
+                                .of(Format::kGzip)
+                                .begins(std::span(first_bytes).first(source.read(first_bytes))))
+      return;
     std::string why = "it is older than the file";
     if (changed_at(status) >= changed_at(source.status())) {
       try {

@@ -14,8 +14,7 @@
 #include "cli/files/output.hpp"
 #include "cli/files/remove_source.hpp"
 #include "cli/messages.hpp"
-#include "format/deflate/frame/bgzf_places.hpp"
-#include "format/deflate/frame/gzip_reader.hpp"
+#include "format/bgzf_places.hpp"
 #include "format/formats.hpp"
 
 namespace hemstitch::cli {
@@ -45,20 +44,20 @@ struct KeptName {
 };
 KeptName kept_name(FileSource& source, const RestoreOptions& options) {
   if (options.format.value_or(Format::kGzip) != Format::kGzip || !source.seek(0)) return {};
-  GzipReader reader(false);
+  const auto reader = FormatTable::instance().of(Format::kGzip).make_reader(false);
   std::vector<std::byte> buffer;
   FrameReader::Event event = FrameReader::Event::kMore;
   try {
     while (event == FrameReader::Event::kMore) {
-      buffer.resize(reader.wanted_bytes());
-      event = reader.step(std::span(buffer).first(source.read(buffer)));
+      buffer.resize(reader->wanted_bytes());
+      event = reader->step(std::span(buffer).first(source.read(buffer)));
     }
   } catch (const Error&) {
     // Restoring the file will report the error.
   }
   source.seek(0);
   if (event != FrameReader::Event::kFrameBegin) return {};
-  KeptName kept{reader.header().file_name, reader.header().file_seconds};
+  KeptName kept{reader->header().file_name, reader->header().file_seconds};
   kept.name->erase(0, kept.name->rfind('/') + 1);
   if (kept.name->empty() || *kept.name == "." || *kept.name == "..") kept.name.reset();
   return kept;

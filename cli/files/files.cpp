@@ -35,7 +35,6 @@ constexpr std::size_t kHoleBytes = 4096;
 constexpr std::size_t kReadBytes = 256 << 10;
 // Shorter data is written without mapping. The second is what a thread copies at a time.
 constexpr std::size_t kMappedFromBytes = std::size_t{8} << 20, kCopiedBytes = std::size_t{1} << 20;
-constexpr std::uint64_t kDictionaryBytes = 64 << 10;  // the reach of LZ4's offsets: more cannot be used
 constexpr std::uint64_t kMostPassedBytes = std::uint64_t{1} << 30;  // before that, of a pipe or a device
 
 bool is_zero(std::span<const std::byte> bytes) {
@@ -441,24 +440,25 @@ std::vector<std::byte> read_whole_file(const std::string& path) {
   return read_to_end(source, source.total_bytes().value_or(kReadBytes));
 }
 
-std::vector<std::byte> read_dictionary(const std::string& path, bool whole) {
+std::vector<std::byte> read_dictionary(const std::string& path, std::optional<std::size_t> most_bytes) {
   try {
     FileSource source(path);
     const std::uint64_t total = source.total_bytes().value_or(0);
-    if (total > kDictionaryBytes && !whole) source.skip(total - kDictionaryBytes);
+    const std::size_t used_bytes = most_bytes.value_or(FormatTable::instance().most_history_bytes());
+    if (total > used_bytes && !most_bytes) source.skip(total - used_bytes);
     // Of a pipe or a device only the end is kept.
-    std::vector<std::byte> dictionary, piece(kDictionaryBytes);
+    std::vector<std::byte> dictionary, piece(std::size_t{64} << 10);
     std::uint64_t passed = 0;
     while (const std::size_t bytes = source.read(piece)) {
       passed += bytes;
-      if (whole && std::max(passed, total) > kDictionaryBytes)
+      if (most_bytes && std::max(passed, total) > *most_bytes)
         throw ToolError(
             fmt::format("has {} bytes{}; this format takes at most {}, since the checksum covers all of them",
-                        std::max(passed, total), total == 0 ? " or more" : "", kDictionaryBytes));
+                        std::max(passed, total), total == 0 ? " or more" : "", *most_bytes));
       if (passed > kMostPassedBytes)
         throw ToolError(fmt::format("has no end within {}G; only its last {}K would be used (name a file)",
-                                    kMostPassedBytes >> 30, kDictionaryBytes >> 10));
-      append_history(dictionary, std::span(piece).first(bytes));
+                                    kMostPassedBytes >> 30, used_bytes >> 10));
+      append_history(dictionary, std::span(piece).first(bytes), used_bytes);
     }
     if (dictionary.empty()) throw ToolError("empty, so no dictionary");
     return dictionary;

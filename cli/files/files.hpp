@@ -141,9 +141,9 @@ class FileSink : public Sink {
 // Reads a whole file. Throws ToolError.
 std::vector<std::byte> read_whole_file(const std::string& path);
 
-// The end of -D's file, which serves as history; `whole`: the file must not be larger than that. Errors name
-// the option.
-std::vector<std::byte> read_dictionary(const std::string& path, bool whole = false);
+// -D's file, as far as formats use its end; with `most_bytes`, the whole file, which must not be larger. Errors
+// name the option.
+std::vector<std::byte> read_dictionary(const std::string& path, std::optional<std::size_t> most_bytes = {});
 
 // `options` for this file: if neither its content nor an option gives the format, its suffix may. Throws
 // ToolError as refuse_foreign() does if nothing gives it.

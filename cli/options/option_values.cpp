@@ -10,6 +10,7 @@
 
 #include "core/options.hpp"
 #include "engine/registry.hpp"
+#include "format/formats.hpp"
 #include "hemstitch/hemstitch.hpp"
 
 namespace hemstitch::cli {
@@ -46,9 +47,10 @@ std::optional<std::string> environment(const char* name) {
 
 int level_from(std::string_view origin, const std::string& text) {
   const auto level = read_number<int>(text);
-  if (!level || *level < kMinLevel || *level > kMaxLevel)
+  const LevelRange levels = FormatTable::instance().levels();
+  if (!level || *level < levels.least || *level > levels.most)
     throw UsageError(
-        fmt::format("{} '{}': a level is a number from {} to {}", origin, text, kMinLevel, kMaxLevel));
+        fmt::format("{} '{}': a level is a number from {} to {}", origin, text, levels.least, levels.most));
   return *level;
 }
 

@@ -335,6 +335,7 @@ void compress_lz4_blocks(std::span<Lz4Block> blocks, const CompressOptions& give
   CompressOptions options = given;
   options.format = Format::kLz4;
   if (options.level == 0) options.level = kMinLevel;
+  check_level(options);
   validate(options);
   for (const Lz4Block& block : blocks)
     if (block.input.size() > kMostLz4InputBytes)

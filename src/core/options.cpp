@@ -21,8 +21,6 @@ void validate_threads(unsigned threads) {
 }  // namespace
 
 void validate(const CompressOptions& options) {
-  require(options.level >= kMinLevel && options.level <= kMaxLevel,
-          out_of_range("level", options.level, kMinLevel, kMaxLevel));
   require(options.acceleration >= 0 && options.acceleration <= kMaxAcceleration,
           out_of_range("acceleration", options.acceleration, 0, kMaxAcceleration));
   require(options.acceleration == 0 || options.level == kMinLevel,
@@ -39,10 +37,6 @@ void refuse_used_bytes(const RestoreOptions& options) {
 unsigned resolve_threads(unsigned requested) {
   const auto cores = static_cast<unsigned>(tbb::info::default_concurrency());
   return requested != 0 ? std::min(requested, kMostThreadsPerCore * cores) : cores;
-}
-
-std::span<const std::byte> effective_dictionary(std::span<const std::byte> dictionary) {
-  return dictionary.size() > kHistoryBytes ? dictionary.last(kHistoryBytes) : dictionary;
 }
 
 }  // namespace hemstitch

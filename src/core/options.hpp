@@ -8,7 +8,8 @@ namespace hemstitch {
 inline constexpr unsigned kMaxThreads = 1024;
 inline constexpr int kMaxAcceleration = 65536;  // liblz4 treats greater values as this one
 
-// Throws kInvalidOption. checked_options() checks what depends on the format (format/formats.hpp).
+// Throws kInvalidOption. checked_options() checks what depends on the format, such as the level
+// (format/formats.hpp).
 void validate(const CompressOptions& options);
 void validate(const RestoreOptions& options);
 
@@ -21,9 +22,5 @@ void refuse_used_bytes(const RestoreOptions& options);
 // second.
 inline constexpr unsigned kMostThreadsPerCore = 8;
 unsigned resolve_threads(unsigned requested);
-
-// The part of a dictionary that a block can refer to: its last 64 KB.
-inline constexpr std::size_t kHistoryBytes = 64 << 10;
-std::span<const std::byte> effective_dictionary(std::span<const std::byte> dictionary);
 
 }  // namespace hemstitch

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <system_error>
 #include <utility>
@@ -34,17 +33,14 @@ constexpr std::string_view kWrongBlock = "a block did not restore to its content
 // Whether verify() found the block wrong; no engine sets this status when it compresses.
 bool is_wrong(const BlockTask& task) { return task.status == Status::kCorruptBlock; }
 
-// Turns a part into a whole stream of DEFLATE: an empty block that is marked as the last one. Parts end at a
-// byte.
-constexpr std::array kEndOfStream{std::byte{3}, std::byte{0}};
-
 // Restores what `engine` made of the tasks into `room`, and compares.
 void verify(BlockEngine& engine, std::span<BlockTask> tasks, Format format, std::span<std::byte> room) {
   std::vector<BlockTask*> made;
   std::vector<BlockTask> restored;
+  const std::span<const std::byte> end = FormatTable::instance().of(format).end_of_stream();
   std::size_t streams_bytes = 0;
-  if (FormatTable::instance().of(format).writes_streams())
-    for (const BlockTask& task : tasks) streams_bytes += task.output_bytes + kEndOfStream.size();
+  if (!end.empty())
+    for (const BlockTask& task : tasks) streams_bytes += task.output_bytes + end.size();
   std::vector<std::byte> streams(streams_bytes);
   std::span<std::byte> streams_left = streams;
   for (BlockTask& task : tasks) {
@@ -53,8 +49,8 @@ void verify(BlockEngine& engine, std::span<BlockTask> tasks, Format format, std:
     BlockTask& back = restored.emplace_back();
     back.input = task.output.first(task.output_bytes);
     if (!streams.empty()) {
-      std::ranges::copy(kEndOfStream, std::ranges::copy(back.input, streams_left.begin()).out);
-      back.input = streams_left.first(back.input.size() + kEndOfStream.size());
+      std::ranges::copy(end, std::ranges::copy(back.input, streams_left.begin()).out);
+      back.input = streams_left.first(back.input.size() + end.size());
       streams_left = streams_left.subspan(back.input.size());
     }
     back.history = task.history;

@@ -5,8 +5,6 @@
 #include <map>
 #include <utility>
 
-#include "core/options.hpp"
-
 namespace hemstitch {
 namespace {
 
@@ -66,7 +64,7 @@ Staging stage_for_compression(std::span<const BlockTask> tasks, bool one_memory)
   staging.tasks.reserve(tasks.size());
   if (one_memory) upload(staging, whole_input(tasks));
   for (const BlockTask& task : tasks) {
-    const auto history = effective_dictionary(task.history);
+    const auto history = task.history;
     StagedTask staged;
     if (one_memory) {
       staged.input_at = place_in_whole(staging, task);
@@ -110,7 +108,7 @@ Staging stage_for_restoration(std::span<const BlockTask> tasks, bool one_memory)
   staging.tasks.reserve(tasks.size());
   if (one_memory) upload(staging, whole_input(tasks));
   for (const BlockTask& task : tasks) {
-    const auto history = effective_dictionary(task.history);
+    const auto history = task.history;
     StagedTask staged;
     if (one_memory) {
       staged.input_at = place_in_whole(staging, task);
@@ -127,7 +125,7 @@ Staging stage_for_restoration(std::span<const BlockTask> tasks, bool one_memory)
   }
   std::map<std::pair<const std::byte*, std::size_t>, std::size_t> places;  // of histories, in the input span
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const auto history = effective_dictionary(tasks[i].history);
+    const auto history = tasks[i].history;
     if (history.empty()) continue;
     const auto [place, is_new] = places.try_emplace({history.data(), history.size()}, 0);
     if (is_new) {

@@ -47,9 +47,8 @@ struct Staging {
   std::size_t output_bytes = 0;
 };
 
-// Takes at most the last kHistoryBytes of a history, since no match refers further back. With `one_memory`,
-// all inputs lie in order in one piece of memory, whole_input(). This piece is uploaded as it is, and the
-// bytes between the inputs may be read too; compression tasks must then have no histories.
+// With `one_memory`, all inputs lie in order in one piece of memory, whole_input(). This piece is uploaded as
+// it is, and the bytes between the inputs may be read too; compression tasks must then have no histories.
 Staging stage_for_compression(std::span<const BlockTask> tasks, bool one_memory = false);
 Staging stage_for_restoration(std::span<const BlockTask> tasks, bool one_memory = false);
 // From the first input to the last one. Empty if they are not in order, or too far apart to be uploaded in

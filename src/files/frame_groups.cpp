@@ -3,12 +3,12 @@
 namespace hemstitch {
 
 GroupPlanner::GroupPlanner(const FilePiecePlan& plan, std::span<const std::uint64_t> file_bytes,
-                           bool verify_header_checksums)
+                           bool verify_header_checksums, RestoresFormat restores)
     : plan_(plan),
       file_bytes_(file_bytes.begin(), file_bytes.end()),
       left_(std::make_unique<std::atomic<bool>[]>(file_bytes.size())) {
   files_.reserve(file_bytes.size());
-  for (const std::uint64_t bytes : file_bytes) files_.emplace_back(bytes, verify_header_checksums);
+  for (const std::uint64_t bytes : file_bytes) files_.emplace_back(bytes, verify_header_checksums, restores);
 }
 
 bool GroupPlanner::take(std::size_t number, std::span<const std::byte> bytes) {

@@ -41,7 +41,7 @@ class GroupPlanner {
  public:
   // `plan` must stay at its address.
   GroupPlanner(const FilePiecePlan& plan, std::span<const std::uint64_t> file_bytes,
-               bool verify_header_checksums);
+               bool verify_header_checksums, RestoresFormat restores = nullptr);
 
   // Takes the bytes of a piece, one piece after the other; bytes of files that were left may be anything.
   // Returns true if the piece was the last of its group: group() is then complete, until the next piece.

@@ -23,7 +23,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <condition_variable>
 #include <exception>
@@ -45,6 +44,7 @@
 #include "files/frame_memory_cuda.hpp"
 #include "files/read_contents.hpp"
 #include "files/stream_load_cuda.hpp"
+#include "format/formats.hpp"
 #include "format/formats_cuda.hpp"
 #include "gpu/cuda/current_device.hpp"
 #include "gpu/cuda/device_buffer.hpp"
@@ -183,7 +183,8 @@ class FrameLoader {
       else
         close_up(loaded);
     }
-    if (options_.verify_checksums && options_.verify_content_checksum) check_contents();
+    if (options_.verify_checksums && options_.verify_content_checksum)
+      for (const Format format : formats_) check_contents(format);
     memory_stream_.synchronize();
     for (std::size_t file = 0; file < paths_.size(); ++file) {
       if (planner_.left(file)) continue;
@@ -194,9 +195,20 @@ class FrameLoader {
   }
 
  private:
-  // The formats of the blocks that FramePlanner plans; BGZF is read as gzip. In a group's arrays, the blocks
-  // of one format are together.
-  static constexpr std::array kFormats{Format::kLz4, Format::kGzip};
+  static bool device_restores(Format id) {
+    const cuda::DeviceFormat* const format = cuda::device_format(id);
+    return format != nullptr && format->restores();
+  }
+
+  // The formats of the blocks that FramePlanner plans: those that the first bytes of a file tell. In a group's
+  // arrays, the blocks of one format are together.
+  static std::vector<Format> planned_formats() {
+    std::vector<Format> formats;
+    for (const FormatRow& row : FormatTable::instance().all())
+      if (row.format->is_told_by_content() && device_restores(row.format->id()))
+        formats.push_back(row.format->id());
+    return formats;
+  }
 
   PieceSizes piece_sizes() const {
     std::uint64_t all_bytes = 0;
@@ -440,7 +452,7 @@ class FrameLoader {
                                 arrays.stored_rooms.d, nullptr, 0, stream);
     }
     BlocksDone done;
-    for (const Format format : kFormats) send_blocks(slot, format, done);
+    for (const Format format : formats_) send_blocks(slot, format, done);
     slot.done.record(stream);
   }
 
@@ -556,7 +568,7 @@ class FrameLoader {
   void judge(const GroupSlot& slot) {
     const GroupArrays& arrays = slot.arrays;
     BlocksDone done;
-    for (const Format format : kFormats) {
+    for (const Format format : formats_) {
       for (const GroupBlock& one : slot.blocks) {
         if (one.block.format != format) continue;
         const auto expected = one.block.checksum ? one.block.checksum : one.block.content_checksum;
@@ -614,7 +626,7 @@ class FrameLoader {
   }
 
   // For all files at once, since a checksum of one file is a serial computation.
-  void check_contents() {
+  void check_contents(Format format) {
     struct Expected {
       std::size_t file;
       std::uint32_t checksum;
@@ -629,7 +641,7 @@ class FrameLoader {
       const std::vector<PlannedFrame>& frames = planner_.file(number).frames();
       for (std::size_t i = 0; i < frames.size(); ++i) {
         const std::uint64_t bytes = file.restored.frame_bytes(i);
-        if (frames[i].content_checksum) {
+        if (frames[i].format == format && frames[i].content_checksum) {
           expected.push_back({number, *frames[i].content_checksum});
           spans.push_back(file.content.data() + at);
           span_bytes.push_back(bytes);
@@ -641,9 +653,8 @@ class FrameLoader {
     const DeviceBuffer<const std::byte*> d_spans = uploaded(spans);
     const DeviceBuffer<std::size_t> d_span_bytes = uploaded(span_bytes);
     const DeviceBuffer<std::uint32_t> d_found(expected.size(), memory_stream_.get(), device_.memory());
-    // Of these formats, only LZ4's frames have such a checksum.
-    const cuda::DeviceFormat& format = *cuda::device_format(Format::kLz4);
-    format.checksums(d_spans.get(), d_span_bytes.get(), expected.size(), d_found.get(), memory_stream_.get());
+    cuda::device_format(format)->checksums(d_spans.get(), d_span_bytes.get(), expected.size(), d_found.get(),
+                                           memory_stream_.get());
     std::vector<std::uint32_t> found(expected.size());
     d_found.download(found);
     memory_stream_.synchronize();
@@ -657,6 +668,7 @@ class FrameLoader {
   const FrameLoadOptions& options_;
   const FrameLoadSizes& sizes_;
   unsigned readers_;
+  const std::vector<Format> formats_ = planned_formats();
   FilePiecePlan plan_;
   GroupPlanner planner_;  // used by one thread at a time, guarded by planning_
   cuda::Stream memory_stream_;

@@ -9,10 +9,6 @@ namespace {
 
 using Event = FrameReader::Event;
 
-// In LZ4, 255 bytes of a match take a byte; no other part of the format restores to more. In DEFLATE, a match
-// of 258 bytes takes two bits.
-constexpr std::uint64_t kMostBytesOfByte = 255, kMostBytesOfDeflateByte = std::uint64_t{258} * 4;
-
 // The frames and blocks of a file take memory, so their number is limited. A frame of zeros in blocks of 64
 // KB has a block every 278 bytes.
 constexpr std::uint64_t kBytesOfEntry = 128;
@@ -101,13 +97,14 @@ bool FramePlanner::react(Event event, std::vector<PlannedBlock>& blocks) {
 
 bool FramePlanner::begin_frame() {
   const FrameHeader& header = stream_.reader().header();
-  const Format format = stream_.format().id();
-  if ((format != Format::kLz4 && format != Format::kGzip) || header.legacy || header.dictionary_id)
+  const FrameFormat& format = stream_.format();
+  if (!(restores_ == nullptr || restores_(format.id())) || header.legacy || header.dictionary_id)
     return false;
   if (header.block_kind == BlockKind::kStream) return begin_short_stream();
   // An impossible size is damage, and must not decide how much memory is allocated.
-  if (header.content_bytes && *header.content_bytes / kMostBytesOfByte > file_bytes_) return false;
-  frames_.push_back({content_end_, header.content_bytes, std::nullopt});
+  if (header.content_bytes && *header.content_bytes / format.most_content_of_byte() > file_bytes_)
+    return false;
+  frames_.push_back({content_end_, header.content_bytes, std::nullopt, format.id()});
   frame_blocks_ = 0;
   return !has_too_many();
 }
@@ -117,7 +114,7 @@ bool FramePlanner::begin_short_stream() {
   if (!frames_.empty()) return false;
   short_stream_ = stream_.format().short_stream(position_, file_bytes_);
   if (!short_stream_) return false;
-  frames_.push_back({});
+  frames_.push_back({.format = stream_.format().id()});
   block_ = {};
   block_.at = short_stream_->at;
   block_.data_bytes = short_stream_->data_bytes;
@@ -184,12 +181,13 @@ void FramePlanner::end_block() {
 bool FramePlanner::settle(std::optional<std::uint32_t> next_stored_bytes, std::vector<PlannedBlock>& blocks) {
   if (!last_) return true;
   const PlannedFrame& frame = frames_.back();
+  const std::uint64_t most_bytes = last_->data_bytes * stream_.format().most_content_of_byte();
   std::uint64_t room = last_->data_bytes;
   if (last_->content_bytes) {
-    if (*last_->content_bytes > room * kMostBytesOfDeflateByte) return false;
+    if (*last_->content_bytes > most_bytes) return false;
     room = *last_->content_bytes;
   } else if (!last_->stored) {
-    room = std::min<std::uint64_t>(stream_.reader().header().block_bytes, room * kMostBytesOfByte);
+    room = std::min<std::uint64_t>(stream_.reader().header().block_bytes, most_bytes);
   }
   if (frame.content_bytes) {
     std::uint64_t left =

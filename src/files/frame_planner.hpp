@@ -36,7 +36,7 @@ struct PlannedBlock {
   std::uint64_t at = 0;  // of its data, in the file
   std::uint32_t data_bytes = 0;
   bool stored = false;
-  Format format = Format::kLz4;
+  Format format = {};
   std::optional<std::uint32_t> checksum;  // of its data
   // If the block states it; then `room_bytes` is its size.
   std::optional<std::uint32_t> content_checksum, content_bytes;
@@ -47,17 +47,22 @@ struct PlannedBlock {
 
 struct PlannedFrame {
   std::uint64_t content_at = 0;  // where its blocks' rooms begin
-  std::optional<std::uint64_t> content_bytes;
-  std::optional<std::uint32_t> content_checksum;  // known at the frame's end
+  std::optional<std::uint64_t> content_bytes = {};
+  std::optional<std::uint32_t> content_checksum = {};  // known at the frame's end
+  Format format = {};
 };
+
+// Whether the blocks of a format can be restored.
+using RestoresFormat = bool (*)(Format);
 
 class FramePlanner {
  public:
   // The most bytes of an incomplete block, and so the most that is carried from one piece to the next.
   static constexpr std::size_t kMostCarriedBytes = (std::size_t{4} << 20) + 16;
 
-  FramePlanner(std::uint64_t file_bytes, bool verify_header_checksums)
-      : file_bytes_(file_bytes), stream_(verify_header_checksums) {}
+  // Leaves files of other formats than those that `restores` accepts; null: all.
+  FramePlanner(std::uint64_t file_bytes, bool verify_header_checksums, RestoresFormat restores)
+      : file_bytes_(file_bytes), stream_(verify_header_checksums), restores_(restores) {}
 
   // The next bytes of the file. Adds the blocks that are complete and whose places are known, in their
   // order. Returns false if the file must be left to the reader of streams; then the planner cannot be used
@@ -90,6 +95,7 @@ class FramePlanner {
 
   std::uint64_t file_bytes_;
   FrameStream stream_;
+  RestoresFormat restores_;
   std::uint64_t position_ = 0;
   std::vector<std::byte> gathered_;  // of the wanted bytes
   std::uint64_t passing_bytes_ = 0;  // still to skip

@@ -56,7 +56,7 @@ class FrameSaver {
     compress.level = options.level;
     compress.block_bytes = options.block_bytes;
     compress.block_checksums = options.block_checksums;
-    writer_ = FormatTable::instance().of(Format::kLz4).make_writer(compress);
+    writer_ = FormatTable::instance().of(compress.format).make_writer(compress);
     const std::uint64_t batch_bytes =
         std::max<std::uint64_t>(sizes.batch_bytes / options.block_bytes, 1) * options.block_bytes;
     batches_ = plan_frame_batches(*writer_, content.size(), batch_bytes);

@@ -11,8 +11,9 @@ namespace hemstitch {
 
 // One block of a batch. The caller fills the first members, whoever works on it those below the empty line.
 struct BlockTask {
-  std::span<const std::byte> input;    // the block: raw bytes to compress, or a block's data to restore
-  std::span<const std::byte> history;  // the content before the block, at most its last 64 KB
+  std::span<const std::byte> input;  // the block: raw bytes to compress, or a block's data to restore
+  // The content before the block, at most as much as the format's data refers to (FrameFormat::history_bytes).
+  std::span<const std::byte> history;
   // Exactly the memory that may be written, as large as the format requires
   // (FrameWriter::data_room_bytes()). If outputs may be moved (EncodeParameters), the engine sets this to
   // where it put the data.

@@ -23,7 +23,6 @@
 
 namespace hemstitch {
 class StreamDecoder;
-struct EncodedBlock;
 struct FrameHeader;
 struct StreamMeans;
 struct StreamMemory;
@@ -99,12 +98,6 @@ class DeviceFormat {
   virtual void compress_span(const DeviceBlocks& blocks, int level, std::size_t block_bytes,
                              const DeviceSpan& span, void* d_scratch, std::size_t scratch_bytes,
                              cudaStream_t stream) const = 0;
-
-  // For a block that the device stored, and whose room is no smaller than its content: compresses it on the host to
-  // what compress_span() would make of it without storing. `data` is the block behind its history. Returns
-  // kOutputTooSmall if there is no such form that fits, as by default.
-  virtual EncodedBlock compress_larger(std::span<const std::byte> data, std::size_t history_bytes, int level,
-                                       std::size_t block_bytes, std::span<std::byte> output) const;
 
   // Whether devices restore the format's blocks; if not, the two functions below throw kInvalidOption.
   virtual bool restores() const { return false; }

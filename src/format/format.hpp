@@ -4,6 +4,7 @@
 // The process's formats are in a table (formats.hpp). docs/how-to-add-a-format.md adds one.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,6 +14,7 @@
 
 #include "core/block_plan.hpp"
 #include "format/checksum.hpp"
+#include "format/format_figures.hpp"
 #include "format/frame_index.hpp"
 #include "format/frame_reader.hpp"
 #include "format/frame_writer.hpp"
@@ -30,6 +32,10 @@ struct FormatChoices {
   bool checksums = false;
   bool dictionary = false;
   bool stored_name = false;
+};
+
+struct LevelRange {
+  int least = kMinLevel, most = kMaxLevel;
 };
 
 // What restoring a stream gave, for data of which it is not known whether it is one.
@@ -63,6 +69,8 @@ class FrameFormat {
   // The values that options may have, and the defaults.
   virtual std::span<const std::size_t> block_sizes() const = 0;
   virtual std::size_t default_block_bytes() const { return block_sizes().front(); }
+  // 0, which means the default in options, is no level of its own.
+  virtual LevelRange levels() const { return {}; }
   virtual int default_level() const { return kMinLevel; }
   virtual FormatChoices choices() const { return {}; }
   // Throws kInvalidOption, with the field's name, if the format does not have a requested option.
@@ -70,9 +78,29 @@ class FrameFormat {
   // For blocks, for the content, and for naming a dictionary.
   virtual Checksum checksum() const = 0;
 
+  // How far back the data of a block may refer, at most. It bounds the history that engines get.
+  virtual std::size_t history_bytes() const { return 0; }
+  // The part of a dictionary that is the history of blocks.
+  virtual std::span<const std::byte> dictionary_content(std::span<const std::byte> dictionary) const {
+    return dictionary.last(std::min(dictionary.size(), history_bytes()));
+  }
+  // What names a dictionary in a frame's header.
+  virtual std::uint32_t dictionary_id(std::span<const std::byte> dictionary) const {
+    return checksum_of(checksum(), dictionary_content(dictionary));
+  }
+  // The largest dictionary that is not refused; nothing if the end of a larger one serves as well.
+  virtual std::optional<std::size_t> most_dictionary_bytes() const { return std::nullopt; }
+
+  // The most content that a byte of a block's data can stand for. A header that claims more is wrong.
+  virtual std::uint64_t most_content_of_byte() const = 0;
+  // Nothing if the format was not measured; then `auto` chooses the processor.
+  virtual std::optional<FormatFigures> figures() const { return std::nullopt; }
+
   // Whether a frame is written as one stream, of which blocks are parts, so that no block can be restored
   // by itself.
   virtual bool writes_streams() const { return false; }
+  // What makes a whole stream of such a part, so that it can be restored.
+  virtual std::span<const std::byte> end_of_stream() const { return {}; }
 
   // The limits of matches in its blocks, and the finder of a level for the project's own bytes; nothing for
   // formats without matches. `history_bytes` is the most that any block has before it.
@@ -89,7 +117,6 @@ class FrameFormat {
   }
 
   virtual std::unique_ptr<FrameReader> make_reader(bool verify_header_checksum) const = 0;
-  // `options.dictionary` holds the part that serves as history.
   virtual std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const = 0;
 
   // Restores a stream from the middle, where a block begins: after the first `taken_bits` (at most 7) bits

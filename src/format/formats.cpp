@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/messages.hpp"
 #include "core/options.hpp"
 
 namespace hemstitch {
@@ -31,17 +32,21 @@ FormatTable& FormatTable::instance() {
 
 void FormatTable::add(FormatRow row) { rows_.push_back(std::move(row)); }
 
-const FrameFormat& FormatTable::of(Format id) const {
+const FormatRow* FormatTable::row(Format id) const {
   for (const FormatRow& row : rows_)
-    if (row.format->id() == id) return *row.format;
+    if (row.format->id() == id) return &row;
+  return nullptr;
+}
+
+const FrameFormat& FormatTable::of(Format id) const {
+  if (const FormatRow* const found = row(id)) return *found->format;
   throw Error(Status::kInvalidOption,
               fmt::format("format is {}; there is no such format", static_cast<int>(id)));
 }
 
 const Codec* FormatTable::codec(Format id, RowCodec codec) const {
-  for (const FormatRow& row : rows_)
-    if (row.format->id() == id) return (row.*codec).get();
-  return nullptr;
+  const FormatRow* const found = row(id);
+  return found != nullptr ? (found->*codec).get() : nullptr;
 }
 
 const FrameFormat* FormatTable::of_name(std::string_view name) const {
@@ -54,6 +59,21 @@ const FrameFormat* FormatTable::of_data(std::span<const std::byte> first_bytes) 
   for (const FormatRow& row : rows_)
     if (row.format->begins(first_bytes)) return row.format.get();
   return nullptr;
+}
+
+LevelRange FormatTable::levels() const {
+  LevelRange all;
+  for (const FormatRow& row : rows_) {
+    all.least = std::min(all.least, row.format->levels().least);
+    all.most = std::max(all.most, row.format->levels().most);
+  }
+  return all;
+}
+
+std::size_t FormatTable::most_history_bytes() const {
+  std::size_t most = 0;
+  for (const FormatRow& row : rows_) most = std::max(most, row.format->history_bytes());
+  return most;
 }
 
 std::string FormatTable::names() const {
@@ -86,10 +106,17 @@ CompressOptions with_defaults(CompressOptions options) {
   return options;
 }
 
+void check_level(const CompressOptions& options) {
+  const LevelRange levels = FormatTable::instance().of(options.format).levels();
+  if (options.level < levels.least || options.level > levels.most)
+    throw Error(Status::kInvalidOption, out_of_range("level", options.level, levels.least, levels.most));
+}
+
 CompressOptions checked_options(const CompressOptions& given) {
   CompressOptions options = with_defaults(given);
   const FrameFormat& format = FormatTable::instance().of(options.format);
   format.check(options);
+  check_level(options);
   validate(options);
   const auto sizes = format.block_sizes();
   if (std::find(sizes.begin(), sizes.end(), options.block_bytes) == sizes.end()) {

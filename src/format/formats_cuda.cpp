@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <utility>
 #include <vector>
 
 #include "core/status.hpp"
-#include "format/deflate/deflate_format_cuda.hpp"
-#include "format/encoded_block.hpp"
 #include "format/formats.hpp"
-#include "format/lz4/lz4_format_cuda.hpp"
 #include "format/stream_decoder.hpp"
 #include "format/stream_in_memory_cuda.hpp"
 
@@ -21,8 +19,12 @@ namespace {
 }
 
 std::vector<std::unique_ptr<DeviceFormat>> make_formats() {
-  std::vector<std::unique_ptr<DeviceFormat>> formats = make_deflate_device_formats();
-  formats.insert(formats.begin(), make_lz4_device_format());
+  std::vector<std::unique_ptr<DeviceFormat>> formats;
+#define ADD(name, cuda, webgpu)         \
+  HEMSTITCH_IF_##cuda(for (auto& format \
+                           : make_##name##_device_formats()) formats.push_back(std::move(format));)
+  HEMSTITCH_KNOWN_FORMATS(ADD)
+#undef ADD
   return formats;
 }
 
@@ -33,10 +35,6 @@ void DeviceFormat::restore(const DeviceRestore&, void*, std::size_t, cudaStream_
   refuse_to_restore(id());
 }
 
-EncodedBlock DeviceFormat::compress_larger(std::span<const std::byte>, std::size_t, int, std::size_t,
-                                           std::span<std::byte>) const {
-  return {.status = Status::kOutputTooSmall};
-}
 StreamMemory DeviceFormat::stream_memory(const FrameHeader&, const StreamMeans&, std::uint64_t) const {
   return {};
 }

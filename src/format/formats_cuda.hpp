@@ -1,13 +1,20 @@
-// The formats that CUDA devices support. A row here makes searches restore a format's files on the device,
-// and `bench` time it there.
+// The formats that CUDA devices support (known_formats.hpp): searches restore their files on the device, and
+// `bench` times them there.
 #pragma once
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "format/device_format.hpp"
+#include "format/known_formats.hpp"
 
 namespace hemstitch::cuda {
+
+#define HEMSTITCH_DECLARE(name, cuda, webgpu) \
+  HEMSTITCH_IF_##cuda(std::vector<std::unique_ptr<DeviceFormat>> make_##name##_device_formats();)
+HEMSTITCH_KNOWN_FORMATS(HEMSTITCH_DECLARE)
+#undef HEMSTITCH_DECLARE
 
 std::span<const std::unique_ptr<DeviceFormat>> device_formats();
 

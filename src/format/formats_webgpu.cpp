@@ -1,16 +1,18 @@
 #include "format/formats_webgpu.hpp"
 
+#include <utility>
 #include <vector>
-
-#include "format/deflate/deflate_format_webgpu.hpp"
-#include "format/lz4/lz4_format_webgpu.hpp"
 
 namespace hemstitch::webgpu {
 namespace {
 
 std::vector<std::unique_ptr<DeviceFormat>> make_formats() {
-  std::vector<std::unique_ptr<DeviceFormat>> formats = make_deflate_device_formats();
-  formats.insert(formats.begin(), make_lz4_device_format());
+  std::vector<std::unique_ptr<DeviceFormat>> formats;
+#define ADD(name, cuda, webgpu)           \
+  HEMSTITCH_IF_##webgpu(for (auto& format \
+                             : make_##name##_device_formats()) formats.push_back(std::move(format));)
+  HEMSTITCH_KNOWN_FORMATS(ADD)
+#undef ADD
   return formats;
 }
 

@@ -51,6 +51,7 @@ struct FrameHeader {
   std::size_t block_bytes =
       0;  // the most that a block restores to; for a stream: the size of a suitable piece
   std::size_t most_data_bytes = 0;  // the most data of a block; for a stream: of such a piece
+  std::size_t history_bytes = 0;    // how far back linked blocks may refer
   std::optional<std::uint64_t> content_bytes;
   std::optional<std::uint32_t> dictionary_id;  // its checksum
   // The name of the file that the content comes from, and the time of its last change in seconds since

@@ -24,8 +24,8 @@ void add_piece(std::vector<std::span<const std::byte>>& pieces, std::span<const 
 CompressJob::CompressJob(const CompressOptions& given, const StreamPlaces& places, DeviceTime time)
     : options_(checked_options(given)),
       format_(FormatTable::instance().of(given.format)),
-      dictionary_(copied(effective_dictionary(given.dictionary))),
-      writer_((options_.dictionary = dictionary_, format_.make_writer(options_))),
+      dictionary_(copied(format_.dictionary_content(given.dictionary))),
+      writer_(format_.make_writer(options_)),
       frame_room_(writer_->room()),
       engine_(given.backend, given.device,
               {.format = given.format,
@@ -38,6 +38,7 @@ CompressJob::CompressJob(const CompressOptions& given, const StreamPlaces& place
       threads_(resolve_threads(given.threads)),
       history_bytes_(writer_->history_bytes()),
       held_bytes_(writer_->layout(UINT64_MAX).last_byte_apart ? 1 : 0) {
+  options_.dictionary = dictionary_;
   const CompressOptions& options = options_;
   parameters_ = {.format = options.format,
                  .level = options.level,

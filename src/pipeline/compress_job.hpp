@@ -116,7 +116,7 @@ class CompressJob {
 
   CompressOptions options_;
   const FrameFormat& format_;
-  std::vector<std::byte> dictionary_;  // at most kHistoryBytes
+  std::vector<std::byte> dictionary_;  // its content
   std::unique_ptr<FrameWriter> writer_;
   FrameRoom frame_room_;
   ResilientEngine engine_;

@@ -31,9 +31,10 @@ FrameCompressor::FrameCompressor(const CompressOptions& given, const FrameBatchL
                      limits, given.between_pieces),
       options_(with_defaults(given)),
       format_(FormatTable::instance().of(given.format)),
-      dictionary_(copied(effective_dictionary(given.dictionary))),
-      writer_((options_.dictionary = dictionary_, format_.make_writer(options_))),
+      dictionary_(copied(format_.dictionary_content(given.dictionary))),
+      writer_(format_.make_writer(options_)),
       frame_room_(writer_->room()) {
+  options_.dictionary = dictionary_;
   const CompressOptions& options = options_;
   if (options.verify) engine_.require_verifying(format_);
   const BlockEngine& engine = engine_.preferred();
@@ -173,7 +174,7 @@ FrameRestorer::FrameRestorer(const RestoreOptions& options, const FrameBatchLimi
                       .threads = options.threads},
                      limits, options.between_pieces),
       options_(options),
-      dictionary_(copied(effective_dictionary(options.dictionary))) {
+      dictionary_(copied(options.dictionary)) {
   options_.dictionary = dictionary_;
   // Inputs are assumed to be half as long as their contents. If they are shorter, a batch takes its inputs in
   // steps.
@@ -210,8 +211,8 @@ std::optional<FrameRestorer::Frames> FrameRestorer::plan_frames(std::span<const 
   for (const IndexedFrame& frame : frames.index.frames) {
     const FrameHeader& header = frame.header;
     if (header.dictionary_id &&
-        (dictionary_.empty() || (!options_.accept_any_dictionary_id &&
-                                 *header.dictionary_id != checksum_of(format.checksum(), dictionary_))))
+        (dictionary_.empty() ||
+         (!options_.accept_any_dictionary_id && *header.dictionary_id != format.dictionary_id(dictionary_))))
       return std::nullopt;
     const std::span<const IndexedBlock> blocks = frames.index.blocks_of(frame);
     std::uint64_t content_bytes = 0;
@@ -291,7 +292,9 @@ std::vector<FrameRestorer::Restored> FrameRestorer::restore(
   for (std::size_t i = 0; i < planned.size(); ++i) {
     std::optional<Frames>& frames = planned[i];
     if (frames) {
-      const std::uint64_t cost = frames->content_bytes + frames->index.blocks.size() * dictionary_.size();
+      const std::uint64_t cost =
+          frames->content_bytes +
+          frames->index.blocks.size() * frames->index.format->dictionary_content(dictionary_).size();
       if (cost > output_bytes_)
         frames.reset();
       else if (cost > room || (format != nullptr && format != frames->index.format))
@@ -309,7 +312,7 @@ std::vector<FrameRestorer::Restored> FrameRestorer::restore(
         if (block.stored) continue;
         BlockTask task;
         task.input = block.data(inputs[i]);
-        if (frame.header.takes_dictionary) task.history = dictionary_;
+        if (frame.header.takes_dictionary) task.history = format->dictionary_content(dictionary_);
         task.output = content;
         tasks.push_back(task);
       }

@@ -6,8 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "core/options.hpp"
-
 namespace hemstitch {
 
 inline std::vector<std::byte> copied(std::span<const std::byte> bytes) {
@@ -16,7 +14,7 @@ inline std::vector<std::byte> copied(std::span<const std::byte> bytes) {
 
 // Keeps the last `most_bytes` of `history` followed by `bytes`.
 inline void append_history(std::vector<std::byte>& history, std::span<const std::byte> bytes,
-                           std::size_t most_bytes = kHistoryBytes) {
+                           std::size_t most_bytes) {
   const auto tail = bytes.size() > most_bytes ? bytes.last(most_bytes) : bytes;
   const std::size_t kept = std::min(history.size(), most_bytes - tail.size());
   history.erase(history.begin(), history.end() - static_cast<std::ptrdiff_t>(kept));

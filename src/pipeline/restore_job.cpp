@@ -52,8 +52,7 @@ RestoreJob::RestoreJob(const RestoreOptions& options, std::optional<ContentRange
       stream_(options.format
                   ? FrameStream(options.verify_checksums, FormatTable::instance().of(*options.format))
                   : FrameStream(options.verify_checksums)) {
-  const auto dictionary = effective_dictionary(options.dictionary);
-  dictionary_.assign(dictionary.begin(), dictionary.end());
+  dictionary_.assign(options.dictionary.begin(), options.dictionary.end());
   options_.dictionary = dictionary_;
   report_.threads = threads_;
   // Fails before anything is read if the backend cannot be used.
@@ -100,7 +99,8 @@ void RestoreJob::take_device() {
 
 RestoreJob::FrameShape RestoreJob::frame_shape() const {
   FrameShape shape{frame_format(),      header_.block_kind,      header_.may_be_streams,
-                   header_.block_bytes, header_.most_data_bytes, std::nullopt};
+                   header_.block_bytes, header_.most_data_bytes, header_.history_bytes,
+                   std::nullopt};
   if (header_.content_bytes)
     shape.block_count =
         *header_.content_bytes / shape.block_bytes + (*header_.content_bytes % shape.block_bytes != 0);
@@ -117,7 +117,7 @@ void RestoreJob::plan_for_engine() {
     needs.buffer_bytes_per_block += engine.staging_bytes(header.most_data_bytes, header.block_bytes);
   // Up to half of the kept bytes are needed no more.
   if (keeps_bytes()) needs.buffer_bytes_per_block += 2 * header.most_data_bytes;
-  needs.buffer_bytes_per_batch = works_in_order() ? kHistoryBytes : 0;
+  needs.buffer_bytes_per_batch = works_in_order() ? header.history_bytes : 0;
   needs.preferred_batch_bytes =
       std::max(engine.preferred_batch_bytes(), engine.preferred_batch_blocks() * header.block_bytes);
   needs.preferred_batches_in_flight = engine.preferred_batches_in_flight(threads_);
@@ -131,7 +131,7 @@ void RestoreJob::plan_for_engine() {
         engine.device_needs({.direction = Direction::kRestore,
                              .format = frame_format(),
                              .block_bytes = header.block_bytes,
-                             .history_bytes = works_in_order() ? kHistoryBytes : dictionary_.size()});
+                             .history_bytes = works_in_order() ? header.history_bytes : dictionary().size()});
   needs.device_limit_bytes = options_.gpu_memory_limit_bytes;
   plan_ = plan_batches(needs);
   if (is_stream()) plan_stream();
@@ -149,7 +149,7 @@ void RestoreJob::begin_frame() {
   const auto shape_before = slot_shape();
   const FrameHeader& header = header_ = reader.header();
   const Place place{reader.frame_number(), std::nullopt, reader.frame_at()};
-  const auto dictionary_id = [&] { return checksum_of(stream_.format().checksum(), dictionary_); };
+  const auto dictionary_id = [&] { return stream_.format().dictionary_id(dictionary_); };
   if (header.dictionary_id && dictionary_.empty())
     throw Error(Status::kDictionaryNeeded,
                 fmt::format("the frame needs the dictionary with id {:#010x}", *header.dictionary_id), place);
@@ -236,7 +236,7 @@ std::size_t RestoreJob::slot_input_bytes() const {
 }
 
 std::size_t RestoreJob::slot_output_bytes() const {
-  return (works_in_order() ? kHistoryBytes : 0) + batch_bytes();
+  return (works_in_order() ? header_.history_bytes : 0) + batch_bytes();
 }
 
 RestoreSlot RestoreJob::make_slot() {
@@ -778,7 +778,7 @@ void RestoreJob::work_in_order(RestoreSlot& slot) {
     } else {
       BlockTask task;
       task.input = block.data;
-      task.history = {at - std::min<std::size_t>(kHistoryBytes, at - begin), at};
+      task.history = {at - std::min<std::size_t>(header_.history_bytes, at - begin), at};
       task.output = {at, header_.block_bytes};
       engine_->restore({&task, 1}, frame_format());
       require_restored(task, block.place);
@@ -790,7 +790,7 @@ void RestoreJob::work_in_order(RestoreSlot& slot) {
     verify_content(block);
     slot.good_blocks++;
   }
-  append_history(linked_history_, {begin + linked_history_.size(), at});
+  append_history(linked_history_, {begin + linked_history_.size(), at}, header_.history_bytes);
 }
 
 std::span<const std::byte> RestoreJob::inside_range(const RestoreSlot::Block& block) const {

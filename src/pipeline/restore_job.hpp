@@ -202,7 +202,8 @@ class RestoreJob {
   bool is_stream() const { return header_.block_kind == BlockKind::kStream; }
   // Of the current frame.
   std::span<const std::byte> dictionary() const {
-    return header_.takes_dictionary ? std::span<const std::byte>(dictionary_) : std::span<const std::byte>();
+    return header_.takes_dictionary ? stream_.format().dictionary_content(dictionary_)
+                                    : std::span<const std::byte>();
   }
   Format frame_format() const { return header_.format.value_or(stream_.format().id()); }
   static std::size_t stream_bytes(const RestoreSlot& slot) {
@@ -216,7 +217,7 @@ class RestoreJob {
     Format format;
     BlockKind block_kind;
     bool may_be_streams;
-    std::size_t block_bytes, most_data_bytes;
+    std::size_t block_bytes, most_data_bytes, history_bytes;
     std::optional<std::uint64_t> block_count;  // if the size of the content is known
 
     bool operator==(const FrameShape&) const = default;
@@ -273,7 +274,7 @@ class RestoreJob {
   std::span<const std::byte> inside_range(const RestoreSlot::Block& block) const;
 
   RestoreOptions options_;
-  std::vector<std::byte> dictionary_;  // at most kHistoryBytes
+  std::vector<std::byte> dictionary_;
   std::optional<ContentRange> range_;
   StreamPlaces places_;
   std::optional<std::uint64_t> total_bytes_;

@@ -500,8 +500,8 @@ class Check(unittest.TestCase):
         self.assertIn("README.md is not what the recorded runs give", done.stderr)
 
     def test_other_figures_of_the_choice_are_refused(self):
-        self.replace("src/engine/choice/choice_recorded.hpp", "kOverlap = 0.6;", "kOverlap = 0.7;")
-        self.refused("src/engine/choice/choice_recorded.hpp is not what the recorded runs give")
+        self.replace("src/format/choice_recorded.hpp", "kOverlap = 0.6;", "kOverlap = 0.7;")
+        self.refused("src/format/choice_recorded.hpp is not what the recorded runs give")
         self.assertEqual(self.run_results().returncode, 0)
         self.assertEqual(self.check().stderr, "")
 
@@ -511,8 +511,8 @@ class Check(unittest.TestCase):
                 if row["what"] == "page batch: restore":
                     row["microseconds"] *= 2
         self.change("-device-pages", slow_down)
-        text = (self.root / "src/engine/choice/choice_recorded.hpp").read_text()
-        ours = (ROOT / "src/engine/choice/choice_recorded.hpp").read_text()
+        text = (self.root / "src/format/choice_recorded.hpp").read_text()
+        ours = (ROOT / "src/format/choice_recorded.hpp").read_text()
         rates = [float(re.search(r"kCpuPagesRestore = ([0-9.]+);", one).group(1)) for one in (ours, text)]
         self.assertAlmostEqual(rates[0], 2 * rates[1], delta=0.01)
 

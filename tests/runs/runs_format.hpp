@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <memory>
 
 #include "core/bytes.hpp"
@@ -29,6 +30,10 @@ inline constexpr std::uint32_t kRunsMagic = 0x534E5552;  // "RUNS"
 inline constexpr std::array<std::size_t, 1> kRunsBlockSizes{64 << 10};
 inline constexpr std::uint32_t kStoredRunsBit = 0x80000000u;
 inline constexpr unsigned kRunsPart = 0, kStoredPart = 1, kEndPart = 2;
+
+// Blocks may refer to more than those of LZ4 and DEFLATE, although runs refer to nothing.
+inline constexpr std::size_t kRunsHistoryBytes = 200'000;
+inline std::atomic<std::size_t> most_runs_history_bytes = 0;  // that a codec got
 
 // As many bits as a block's data must have in its last byte, by its size: three half bytes a run.
 inline unsigned runs_last_byte_bits(std::size_t data_bytes) { return data_bytes % 3 == 2 ? 4 : 8; }
@@ -89,6 +94,7 @@ class RunsReader : public FrameReader {
     header_.block_content_checksums = kind != 1;
     header_.content_checksum = true;
     header_.block_bytes = header_.most_data_bytes = kRunsBlockSizes[0];
+    if (kind == 2) header_.history_bytes = kRunsHistoryBytes;
     in_stream_ = kind == 1;
     return want(State::kBlockSize, 4, Event::kFrameBegin);
   }
@@ -127,6 +133,7 @@ class RunsWriter : public FrameWriter {
   FrameLayout layout(std::uint64_t content_bytes) const override {
     return {content_bytes, kRunsBlockSizes[0], false};
   }
+  std::size_t history_bytes() const override { return stream_ ? kRunsHistoryBytes : 0; }
   bool has_block_content_checksums() const override { return !stream_; }
   bool has_content_checksum() const override { return true; }
 
@@ -181,8 +188,11 @@ class RunsFormat : public FrameFormat {
     return first_bytes.size() >= 4 && load_le32(first_bytes.data()) == kRunsMagic;
   }
   std::span<const std::size_t> block_sizes() const override { return kRunsBlockSizes; }
-  FormatChoices choices() const override { return {.linked_blocks = true}; }
+  LevelRange levels() const override { return {-7, 22}; }
+  FormatChoices choices() const override { return {.linked_blocks = true, .dictionary = true}; }
+  std::size_t history_bytes() const override { return kRunsHistoryBytes; }
   Checksum checksum() const override { return Checksum::kCrc32; }
+  std::uint64_t most_content_of_byte() const override { return 15; }
   std::unique_ptr<FrameReader> make_reader(bool) const override { return std::make_unique<RunsReader>(); }
   std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const override {
     return std::make_unique<RunsWriter>(options.linked_blocks);
@@ -268,6 +278,7 @@ class RunsCodec : public Codec {
  public:
   void compress(std::span<BlockTask> tasks, const EncodeParameters&) const override {
     for (BlockTask& task : tasks) {
+      note_history(task);
       std::size_t halves = 0;
       const auto put = [&](unsigned half) {
         if (halves / 2 < task.output.size()) {
@@ -291,7 +302,10 @@ class RunsCodec : public Codec {
   }
 
   void restore(std::span<BlockTask> tasks) const override {
-    for (BlockTask& task : tasks) restore_block(task);
+    for (BlockTask& task : tasks) {
+      note_history(task);
+      restore_block(task);
+    }
   }
 
   std::unique_ptr<StreamDecoder> make_stream_decoder(const FrameHeader&, std::span<const std::byte>,
@@ -300,6 +314,10 @@ class RunsCodec : public Codec {
   }
 
  private:
+  static void note_history(const BlockTask& task) {
+    for (std::size_t seen = most_runs_history_bytes; seen < task.history.size();)
+      if (most_runs_history_bytes.compare_exchange_weak(seen, task.history.size())) break;
+  }
   static void restore_block(BlockTask& task) {
     const auto half = [&](std::size_t number) {
       return static_cast<unsigned>(task.input[number / 2]) >> (number % 2 * 4) & 15;

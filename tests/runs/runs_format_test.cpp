@@ -430,6 +430,41 @@ TEST_P(RunsOfBothKinds, WhatFailsIsRedoneByWhoKnowsTheFormat) {
             GetParam() ? Status::kInvalidOption : Status::kDeviceFault);
 }
 
+TEST_F(RunsFormatTest, LevelsAreThoseOfTheFormat) {
+  CompressOptions options = writing(false);
+  for (const int level : {-7, -1, 1, 22}) {
+    options.level = level;
+    EXPECT_EQ(restore(compress(content_of(1000), options), reading()), content_of(1000)) << level;
+  }
+  for (const int level : {-8, 23}) {
+    options.level = level;
+    const std::string message = error_of([&] { compress({}, options); }).what();
+    EXPECT_NE(message.find("it can be -7 to 22"), std::string::npos) << message;
+  }
+}
+
+// What comes before a block reaches the codec as far as the format says, whatever other formats use.
+TEST_F(RunsFormatTest, HistoriesAreAsLongAsTheFormatSays) {
+  const auto most_history_of = [](const auto& call) {
+    most_runs_history_bytes = 0;
+    call();
+    return most_runs_history_bytes.load();
+  };
+  const Bytes content = content_of(500'000), dictionary = random_bytes(300'000);
+  EXPECT_EQ(most_history_of([&] { frame_of(content, true); }), kRunsHistoryBytes);
+  Bytes frame = frame_of(content, false);
+  EXPECT_EQ(most_history_of([&] { restore(frame, reading()); }), 0u);
+  frame[4] = std::byte{2};  // blocks that are restored in order
+  EXPECT_EQ(most_history_of([&] { EXPECT_EQ(restore(frame, reading()), content); }), kRunsHistoryBytes);
+
+  CompressOptions options = writing(false);
+  options.dictionary = dictionary;
+  EXPECT_EQ(most_history_of([&] { compress(content_of(1000), options); }), kRunsHistoryBytes);
+  RestoreOptions back = reading();
+  back.dictionary = dictionary;
+  EXPECT_EQ(most_history_of([&] { restore(frame_of(content_of(1000), false), back); }), kRunsHistoryBytes);
+}
+
 // Blocks whose data ends within a byte differ from those that fill it.
 TEST_F(RunsFormatTest, BlocksEndOnAnyBit) {
   EXPECT_EQ(frame_of(equal_bytes(15 * 2), false)[kHeaderBytes + 4 + 3], std::byte{8});

@@ -133,6 +133,7 @@ class StoredFormat : public FrameFormat {
   }
   std::span<const std::size_t> block_sizes() const override { return kStoredBlockSizes; }
   Checksum checksum() const override { return Checksum::kCrc32; }
+  std::uint64_t most_content_of_byte() const override { return 1; }
   std::unique_ptr<FrameReader> make_reader(bool) const override { return std::make_unique<StoredReader>(); }
   std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const override {
     return std::make_unique<StoredWriter>(options.block_bytes);

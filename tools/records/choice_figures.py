@@ -1,4 +1,4 @@
-"""The figures by which `auto` chooses, from the recorded runs: tools/results writes them into src/engine/choice/choice_recorded.hpp.
+"""The figures by which `auto` chooses, from the recorded runs: tools/results writes them into src/format/choice_recorded.hpp.
 
 Each comes from rows of the newest run of a series, which stand beside it in the header. Where no row has a figure alone, it is what is left of a
 recorded time without the other terms of the model (hemstitch/choice.hpp). tests/unit/choice_test.cpp holds the model to whole recorded runs.
@@ -18,7 +18,7 @@ LARGE, MIDDLE, SMALL, LEAST = 4 << 30, 1 << 30, 256 << 20, 4096  # sizes of "dev
 OVERLAP = 0.6
 ASSUMED_RATIO = 2.5  # of the model, where a row does not say it
 DIGITS = 4
-PATH = ("src", "engine", "choice", "choice_recorded.hpp")
+PATH = ("src", "format", "choice_recorded.hpp")
 HEAD = """// Written by tools/results from bench/results (tools/records/choice_figures.py). Rates are GB/s of content, times are seconds.
 #pragma once
 

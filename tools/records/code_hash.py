@@ -20,7 +20,7 @@ from records.recorded_run import ROOT
 SOURCES = ROOT / "bench" / "sources.json"
 TOPS = ("src", "cli", "bindings", "nbdkit")
 # Made from the records: were it code, each new record would make others stale.
-MADE = ("src/engine/choice/choice_recorded.hpp",)
+MADE = ("src/format/choice_recorded.hpp",)
 HASH_DIGITS = 16
 # The first kind is for C++, CUDA and WGSL: what is quoted stays, comments go. The other is for Python and scripts.
 C_COMMENT = re.compile(r"""(R"([^()\\\s]{0,16})\(.*?\)\2"|"(?:[^"\n\\]|\\.)*"|'(?:[^'\n\\]|\\.)')|//[^\n]*|/\*.*?\*/""", re.DOTALL)

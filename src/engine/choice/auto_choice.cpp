@@ -44,15 +44,14 @@ HostFigures host_figures(const KeptFigures* kept, unsigned cores) {
   return host;
 }
 
-// The format that is assumed if none is known.
-Format format_of(const Workload& work) { return work.format.value_or(Format::kLz4); }
+Format format_of(const Workload& work) { return work.format.value_or(kDefaultFormat); }
 
-// The kept figures were measured with LZ4. For another format they are scaled by the ratio of its rates to
-// LZ4's in the table.
+// The kept figures were measured with the default format. For another one they are scaled by the ratio of its
+// rates to that one's.
 std::optional<BackendFigures> kept_figures_for(const KeptFigures::Row& row, const BackendFacts& facts,
                                                Format format) {
-  if (format == Format::kLz4) return row.figures;
-  const std::optional<BackendFigures> measured = default_figures(facts),
+  if (format == kDefaultFormat) return row.figures;
+  const std::optional<BackendFigures> measured = default_figures(facts, kDefaultFormat),
                                       wanted = default_figures(facts, format);
   if (!measured || !wanted) return std::nullopt;
   BackendFigures figures = row.figures;
@@ -70,6 +69,7 @@ BackendCandidate processor_candidate(Choosers choosers, const KeptFigures* kept,
   candidate.figures = default_figures(candidate.facts, format);
   if (const KeptFigures::Row* row = kept != nullptr ? kept->of(candidate.facts.backend) : nullptr) {
     candidate.figures = kept_figures_for(*row, candidate.facts, format);
+    if (!candidate.figures) return candidate;
     const double part = std::pow(double(cores) / kept->cores, kCoresExponent);
     for (double& rate : candidate.figures->compress) rate *= part;
     candidate.figures->restore *= part;
@@ -170,11 +170,12 @@ ChoiceTable choice_table(const BackendRegistry& registry, Choosers choosers, std
                          const std::optional<KeptFigures>& kept_on_disk) {
   const KeptFigures* const kept = of_this_machine(kept_on_disk);
   const unsigned cores = resolve_threads(0);
-  ChoiceTable table{
-      kept != nullptr, host_figures(kept, cores), {processor_candidate(choosers, kept, cores, Format::kLz4)}};
+  ChoiceTable table{kept != nullptr,
+                    host_figures(kept, cores),
+                    {processor_candidate(choosers, kept, cores, kDefaultFormat)}};
   for (const auto& backend : registry.backends())
     if (is_candidate(*backend, choosers, {}) && !backend->unavailable_reason(device))
-      table.candidates.push_back(device_candidate(*backend, device, kept, Format::kLz4));
+      table.candidates.push_back(device_candidate(*backend, device, kept, kDefaultFormat));
   return table;
 }
 

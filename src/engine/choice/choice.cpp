@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/choice/choice_figures.hpp"
+#include "format/formats.hpp"
 
 namespace hemstitch {
 namespace {
@@ -19,6 +20,12 @@ struct Sizes {
   double content = 0, compressed = 0;  // GB
 };
 
+// The most content that a header can truthfully claim for a compressed byte.
+double most_ratio(const Workload& work) {
+  const FormatRow* const row = FormatTable::instance().row(work.format.value_or(kDefaultFormat));
+  return row != nullptr ? static_cast<double>(row->format->most_content_of_byte()) : kAssumedRatio;
+}
+
 std::optional<Sizes> sizes_of(const Workload& work) {
   const auto gigabytes = [](std::uint64_t bytes) { return static_cast<double>(bytes) / kGiga; };
   if (work.content_bytes && work.compressed_bytes) {
@@ -26,7 +33,7 @@ std::optional<Sizes> sizes_of(const Workload& work) {
     // of the first.
     const double content = gigabytes(*work.content_bytes), compressed = gigabytes(*work.compressed_bytes);
     if (compressed > content) return Sizes{compressed * kAssumedRatio, compressed};
-    return Sizes{std::min(content, compressed * kMostRatio), compressed};
+    return Sizes{std::min(content, compressed * most_ratio(work)), compressed};
   }
   if (work.content_bytes)
     return Sizes{gigabytes(*work.content_bytes), gigabytes(*work.content_bytes) / kAssumedRatio};
@@ -45,9 +52,9 @@ double compress_gbps(const BackendFigures& figures, int level) {
   return figures.compress[i - 1] * std::pow(figures.compress[i] / figures.compress[i - 1], way);
 }
 
-BackendFigures scaled(BackendFigures figures, double compress, double restore) {
-  for (double& rate : figures.compress) rate *= compress;
-  figures.restore *= restore;
+BackendFigures scaled(BackendFigures figures, const FormatRates& rates, double compress, double restore) {
+  for (std::size_t i = 0; i < rates.compress.size(); ++i) figures.compress[i] = rates.compress[i] * compress;
+  figures.restore = rates.restore * restore;
   return figures;
 }
 
@@ -69,20 +76,19 @@ std::string seconds_text(double seconds) { return fmt::format("{:.2g} s", second
 }  // namespace
 
 std::optional<BackendFigures> default_figures(const BackendFacts& facts, Format format) {
-  FigureTable table = format == Format::kLz4 ? kLz4Figures : kDeflateFigures;
-  if (format == Format::kGzip || format == Format::kZlib || format == Format::kDeflate) {
-    table.cpu.restore = kStreamCpuRestore;
-    table.cuda.restore = kStreamCudaRestore;
-  }
+  const FormatRow* const row = FormatTable::instance().row(format);
+  const std::optional<FormatFigures> rates = row != nullptr ? row->format->figures() : std::nullopt;
+  if (!rates) return std::nullopt;
   if (facts.backend == "cpu" || facts.backend == "reference") {
     const bool is_cpu = facts.backend == "cpu";
     const double factor = std::pow(share(facts.units, is_cpu ? kCpuCores : kReferenceCores), kCoresExponent);
-    return scaled(is_cpu ? table.cpu : table.reference, factor, factor);
+    return is_cpu ? scaled(kCpu, rates->cpu, factor, factor)
+                  : scaled(kReference, rates->reference, factor, factor);
   }
   if (facts.backend != "cuda") return std::nullopt;
   const double units = share(facts.units, kCudaMultiprocessors);
   BackendFigures figures =
-      scaled(table.cuda, units, std::min(units, share(facts.memory_gbps, kCudaMemoryGbps)));
+      scaled(kCuda, rates->cuda, units, std::min(units, share(facts.memory_gbps, kCudaMemoryGbps)));
   if (facts.bus_gbps > 0) figures.bus_gbps = facts.bus_gbps;
   return figures;
 }

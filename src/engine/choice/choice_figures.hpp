@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "engine/choice/choice_recorded.hpp"
 #include "engine/cuda/cuda_engine_tuning.hpp"
+#include "format/choice_recorded.hpp"
 #include "hemstitch/choice.hpp"
 
 namespace hemstitch::choice_figures {
@@ -14,14 +14,13 @@ namespace hemstitch::choice_figures {
 using namespace choice_recorded;
 
 // The processor: a host of 16 cores beside an H200. Nothing overlaps: the cores do all reading, working and writing.
+// The rates are the format's (FrameFormat::figures()).
 inline constexpr unsigned kCpuCores = 16;
-inline constexpr BackendFigures kLz4Cpu = {
-    .start_seconds = kCpuStart, .compress = kLz4CpuCompress, .restore = kLz4CpuRestore, .overlap = 0};
+inline constexpr BackendFigures kCpu = {.start_seconds = kCpuStart, .overlap = 0};
 
 // The twins.
 inline constexpr unsigned kReferenceCores = 1;
-inline constexpr BackendFigures kLz4Reference = {
-    .compress = kLz4ReferenceCompress, .restore = kLz4ReferenceRestore, .overlap = 0};
+inline constexpr BackendFigures kReference = {.overlap = 0};
 
 // An H200. A long run pins a batch in each direction for all calls that work at once. The overlap is no row's figure:
 // choice_test holds whole recorded runs to what it gives.
@@ -30,38 +29,13 @@ inline constexpr double kCudaMemoryGbps = 4917;  // as its driver reports it
 inline constexpr double kCudaPinnedBytes = 2.0 * cuda::kEngineSlots * cuda::kEngineBatchBytes;
 inline constexpr double kPinGB =
     std::min(kCudaPinnedBytes, (256 << 20) * (1 + 1 / kAssumedRatio)) / 1e9;  // for 256 MB
-inline constexpr BackendFigures kLz4Cuda = {.start_seconds = kCudaStart,
-                                            .pin_seconds = kPinned256M / kPinGB,
-                                            .pinned_bytes = kCudaPinnedBytes,
-                                            .compress = kLz4CudaCompress,
-                                            .restore = kLz4CudaRestore,
-                                            .bus_gbps = kBusGbps,
-                                            .overlap = kOverlap};
+inline constexpr BackendFigures kCuda = {.start_seconds = kCudaStart,
+                                         .pin_seconds = kPinned256M / kPinGB,
+                                         .pinned_bytes = kCudaPinnedBytes,
+                                         .bus_gbps = kBusGbps,
+                                         .overlap = kOverlap};
 
-// The figures of a format.
-struct FigureTable {
-  BackendFigures cpu, reference, cuda;
-};
-inline constexpr FigureTable kLz4Figures = {kLz4Cpu, kLz4Reference, kLz4Cuda};
-
-// gzip, BGZF, zlib and raw DEFLATE. Restoring is for BGZF.
-inline constexpr FigureTable kDeflateFigures = {
-    .cpu = {.start_seconds = kCpuStart,
-            .compress = kDeflateCpuCompress,
-            .restore = kDeflateCpuRestore,
-            .overlap = 0},
-    .reference = {.compress = kDeflateReferenceCompress, .restore = kDeflateReferenceRestore, .overlap = 0},
-    .cuda = {.start_seconds = kLz4Cuda.start_seconds,
-             .pin_seconds = kLz4Cuda.pin_seconds,
-             .pinned_bytes = kLz4Cuda.pinned_bytes,
-             .compress = kDeflateCudaCompress,
-             .restore = kDeflateCudaRestore,
-             .bus_gbps = kBusGbps,
-             .overlap = kOverlap}};
-
-// In these formats, a frame that is one stream is restored in pieces (kStreamCpuRestore, kStreamCudaRestore); the twin
-// restores it as it does blocks. Shorter streams (compressed) stay with the processor, since no smaller sizes were
-// measured.
+// Shorter frames that are one stream (compressed) stay with the processor, since no smaller sizes were measured.
 inline constexpr std::uint64_t kLeastStreamBytes = 100'000'000;
 
 // A call of PageBatch, for pages of 4 KB: the time that any call takes, and what the rates above, for blocks of 256K at
@@ -78,9 +52,6 @@ inline constexpr PageFigures kDevicePages = {.compress_call = kCudaPagesCompress
                                              .restore_call = kCudaPagesRestoreCall,
                                              .compress = kCudaPagesCompress / kLz4CudaCompress[0],
                                              .restore = kCudaPagesRestore / kLz4CudaRestore};
-
-// The most for an LZ4 block; a header that claims more content is wrong.
-inline constexpr double kMostRatio = 255;
 
 // From founding document 004.
 inline constexpr double kTransferFactor = 5;

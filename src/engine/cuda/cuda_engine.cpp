@@ -8,7 +8,7 @@
 #include "core/slot_ring.hpp"
 #include "engine/cuda/cuda_engine_tuning.hpp"
 #include "engine/staging.hpp"
-#include "format/encoded_block.hpp"
+#include "format/formats.hpp"
 #include "format/formats_cuda.hpp"
 #include "gpu/cuda/device.hpp"
 #include "gpu/cuda/device_buffer.hpp"
@@ -155,16 +155,13 @@ const DeviceFormat& known_format(Format id) {
   throw Error(Status::kInvalidOption, "CUDA devices do not know the format");
 }
 
-// Compresses a block that does not shrink, but whose caller leaves more room than its size: the device stores such
-// blocks instead of writing them longer.
-void compress_without_shrinking(BlockTask& task, const DeviceFormat& format,
-                                const EncodeParameters& parameters) {
-  std::vector<std::byte> joined(task.history.begin(), task.history.end());
-  joined.insert(joined.end(), task.input.begin(), task.input.end());
-  const EncodedBlock encoded = format.compress_larger(joined, task.history.size(), parameters.level,
-                                                      parameters.block_bytes, task.output);
-  task.status = encoded.status;
-  task.output_bytes = encoded.bytes;
+// Has the twin compress a block that does not shrink, but whose caller leaves more room than its size: the
+// device stores such blocks instead of writing them longer. No frame needs this.
+void compress_without_shrinking(BlockTask& task, const EncodeParameters& parameters) {
+  if (const Codec* const twin = FormatTable::instance().codec(parameters.format, &FormatRow::reference))
+    twin->compress({&task, 1}, parameters);
+  else
+    task.status = Status::kOutputTooSmall;
 }
 
 // The most memory that the output of a block takes: if it is stored, its own bytes, which may be more than
@@ -252,7 +249,7 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const EncodeParameters&
     if (arrays.statuses.h[i] != HEMSTITCH_OK) {
       task.status = Status::kDeviceFault;  // there was room for every block
     } else if (stored && task.output.size() >= task.input.size()) {
-      compress_without_shrinking(task, format, parameters);
+      compress_without_shrinking(task, parameters);
     } else if (stored || bytes > task.output.size()) {
       task.status = Status::kOutputTooSmall;
     } else {

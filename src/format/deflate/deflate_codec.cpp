@@ -1,15 +1,21 @@
-#include "format/deflate/deflate_codec.hpp"
-
+// DEFLATE blocks and streams on the processor: the library of each level compresses
+// (compress/deflate_compress_cpu.hpp), and our own decoder restores. The twins' decoders have no points.
 #include <fmt/format.h>
 #include <libdeflate.h>
 
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "core/idle_states.hpp"
+#include "format/codec.hpp"
 #include "format/deflate/compress/deflate_compress_cpu.hpp"
 #include "format/deflate/compress/deflate_compress_reference.hpp"
 #include "format/deflate/deflate_formats.hpp"
 #include "format/deflate/restore/deflate_restore.hpp"
 #include "format/deflate/restore/deflate_restore_reference.hpp"
 #include "format/deflate/stream/deflate_decoder.hpp"
+#include "format/formats.hpp"
 #include "format/with_history.hpp"
 
 namespace hemstitch {
@@ -89,9 +95,15 @@ class DeflateReferenceCodec : public Codec {
 
 }  // namespace
 
-std::unique_ptr<Codec> make_deflate_codec(Format format) { return std::make_unique<DeflateCodec>(format); }
-std::unique_ptr<Codec> make_deflate_reference_codec(Format format) {
-  return std::make_unique<DeflateReferenceCodec>(format);
+std::vector<FormatRow> make_deflate_formats() {
+  std::vector<FormatRow> rows;
+  for (auto& format : make_deflate_frame_formats()) {
+    const Format id = format->id();
+    rows.push_back({.format = std::move(format),
+                    .processor = std::make_unique<DeflateCodec>(id),
+                    .reference = std::make_unique<DeflateReferenceCodec>(id)});
+  }
+  return rows;
 }
 
 }  // namespace hemstitch

@@ -1,5 +1,5 @@
-#include "format/deflate/deflate_format_cuda.hpp"
-
+// The formats with DEFLATE blocks on CUDA devices. Devices compress to all of them, and restore blocks that
+// can be told apart.
 #include <string>
 
 #include "format/deflate/compress/deflate_compress_cuda.hpp"
@@ -11,6 +11,7 @@
 #include "format/deflate/stream/deflate_device_decoder.hpp"
 #include "format/deflate/stream/deflate_piece_device_cuda.hpp"
 #include "format/deflate/stream/deflate_stream_in_memory_cuda.hpp"
+#include "format/formats_cuda.hpp"
 #include "gpu/cuda/cuda_error.hpp"
 
 namespace hemstitch::cuda {

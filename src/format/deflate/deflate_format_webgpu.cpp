@@ -1,10 +1,10 @@
-#include "format/deflate/deflate_format_webgpu.hpp"
-
+// The formats with DEFLATE blocks on WebGPU devices.
 #include <algorithm>
 
 #include "format/deflate/compress/deflate_compress_webgpu.hpp"
 #include "format/deflate/deflate_formats.hpp"
 #include "format/deflate/restore/deflate_restore_webgpu.hpp"
+#include "format/formats_webgpu.hpp"
 
 namespace hemstitch::webgpu {
 namespace {

@@ -6,8 +6,9 @@
 #include <array>
 
 #include "core/bytes.hpp"
-#include "core/options.hpp"
 #include "core/status.hpp"
+#include "format/choice_recorded.hpp"
+#include "format/deflate/block/deflate_symbols.hpp"
 #include "format/deflate/compress/deflate_judge.hpp"
 #include "format/deflate/deflate_levels.hpp"
 #include "format/deflate/frame/bgzf_index.hpp"
@@ -23,6 +24,9 @@ namespace {
 constexpr std::array<std::size_t, 1> kStreamBlockSizes{kDeflateBlockBytes};
 constexpr std::array<std::size_t, 1> kBgzfBlockSizes{kBgzfBlockBytes};
 constexpr int kDefaultDeflateLevel = 6;
+constexpr std::size_t kMostDictionaryBytes = 64 << 10;
+// An empty block that is marked as the last one. Parts end at a byte.
+constexpr std::array kEndOfStream{std::byte{3}, std::byte{0}};
 
 // On a device, all streams of a batch wait for its longest one, so longer streams are not taken. Data may
 // take a little more than its content.
@@ -111,15 +115,28 @@ class DeflateFormat : public FrameFormat {
     refuse(!options.dictionary.empty() && !choices().dictionary, "dictionary");
     refuse(!options.stored_name.empty() && !choices().stored_name, "stored_name");
     refuse(options.stored_time != 0 && !choices().stored_name, "stored_time");
-    if (options.dictionary.size() > kHistoryBytes)
+    if (options.dictionary.size() > kMostDictionaryBytes)
       throw Error(Status::kInvalidOption,
                   fmt::format("dictionary has {} bytes, it can have {}, since its checksum covers all of it",
-                              options.dictionary.size(), kHistoryBytes));
+                              options.dictionary.size(), kMostDictionaryBytes));
     if (options.stored_name.find('\0') != std::string::npos)
       throw Error(Status::kInvalidOption, "stored_name contains a zero byte, which would end it");
   }
   Checksum checksum() const override { return Checksum::kNone; }
+  std::size_t history_bytes() const override { return kDeflateWindowBytes; }
+  std::uint64_t most_content_of_byte() const override { return kMostContentOfByte; }
+  // Whole streams are restored in pieces, on cores and devices; the twin restores them as it does blocks.
+  std::optional<FormatFigures> figures() const override {
+    using namespace choice_recorded;
+    return FormatFigures{
+        .cpu = {kDeflateCpuCompress, writes_streams() ? kStreamCpuRestore : kDeflateCpuRestore},
+        .reference = {kDeflateReferenceCompress, kDeflateReferenceRestore},
+        .cuda = {kDeflateCudaCompress, writes_streams() ? kStreamCudaRestore : kDeflateCudaRestore}};
+  }
   bool writes_streams() const override { return deflate_end_of_blocks(id()) == DeflateEnd::kFlush; }
+  std::span<const std::byte> end_of_stream() const override {
+    return writes_streams() ? std::span<const std::byte>(kEndOfStream) : std::span<const std::byte>();
+  }
 
   std::optional<BlockPlan> match_limits() const override { return deflate_block_plan(); }
   std::optional<AnyFinder> finder(int level, std::size_t, std::size_t) const override {
@@ -168,6 +185,11 @@ class ZlibFormat : public DeflateFormat {
   std::unique_ptr<FrameReader> make_reader(bool) const override { return std::make_unique<ZlibReader>(); }
 
   FormatChoices choices() const override { return {.dictionary = true}; }
+  // The checksum covers also what no block can refer to.
+  std::uint32_t dictionary_id(std::span<const std::byte> dictionary) const override {
+    return checksum_of(checksum(), dictionary);
+  }
+  std::optional<std::size_t> most_dictionary_bytes() const override { return kMostDictionaryBytes; }
 };
 
 class GzipFormat : public DeflateFormat {
@@ -221,7 +243,7 @@ class BgzfFormat : public GzipFormat {
 
 }  // namespace
 
-std::vector<std::unique_ptr<FrameFormat>> make_deflate_formats() {
+std::vector<std::unique_ptr<FrameFormat>> make_deflate_frame_formats() {
   std::vector<std::unique_ptr<FrameFormat>> formats;
   formats.push_back(std::make_unique<GzipFormat>());
   formats.push_back(std::make_unique<BgzfFormat>());

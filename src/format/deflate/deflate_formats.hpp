@@ -23,6 +23,6 @@ constexpr DeflateEnd deflate_end_of_blocks(Format format) {
 }
 
 // In the order in which data is tested for them.
-std::vector<std::unique_ptr<FrameFormat>> make_deflate_formats();
+std::vector<std::unique_ptr<FrameFormat>> make_deflate_frame_formats();
 
 }  // namespace hemstitch

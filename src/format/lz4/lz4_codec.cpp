@@ -1,13 +1,17 @@
-#include "format/lz4/lz4_codec.hpp"
-
+// LZ4 blocks on the processor. liblz4 compresses: its fast compressor at levels 1 and 2, its HC compressor at
+// levels 3 to 12. For the twins, `acceleration` is without effect: level 1 is the fastest.
 #include <fmt/format.h>
 #include <lz4.h>
 #include <lz4hc.h>
 
-#include <utility>
+#include <memory>
+#include <vector>
 
 #include "core/idle_states.hpp"
+#include "format/codec.hpp"
+#include "format/formats.hpp"
 #include "format/lz4/compress/lz4_compress_reference.hpp"
+#include "format/lz4/lz4_format.hpp"
 #include "format/lz4/restore/lz4_restore.hpp"
 #include "format/with_history.hpp"
 
@@ -102,7 +106,12 @@ class Lz4ReferenceCodec : public Codec {
 
 }  // namespace
 
-std::unique_ptr<Codec> make_lz4_codec() { return std::make_unique<Lz4Codec>(); }
-std::unique_ptr<Codec> make_lz4_reference_codec() { return std::make_unique<Lz4ReferenceCodec>(); }
+std::vector<FormatRow> make_lz4_formats() {
+  std::vector<FormatRow> rows;
+  rows.push_back({.format = make_lz4_format(),
+                  .processor = std::make_unique<Lz4Codec>(),
+                  .reference = std::make_unique<Lz4ReferenceCodec>()});
+  return rows;
+}
 
 }  // namespace hemstitch

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/bytes.hpp"
-#include "core/options.hpp"
+#include "format/choice_recorded.hpp"
 #include "format/lz4/block/lz4_block_size.hpp"
 #include "format/lz4/compress/lz4_judge.hpp"
 #include "format/lz4/frame/lz4_frame.hpp"
@@ -19,12 +19,12 @@ constexpr std::array<std::size_t, 4> kBlockSizes{64 << 10, 256 << 10, 1 << 20, 4
 
 class Lz4FrameWriter : public FrameWriter {
  public:
-  explicit Lz4FrameWriter(const CompressOptions& options) {
+  Lz4FrameWriter(const FrameFormat& format, const CompressOptions& options) {
     header_.block_kind = options.linked_blocks ? BlockKind::kLinked : BlockKind::kIndependent;
     header_.block_checksums = options.block_checksums;
     header_.content_checksum = options.content_checksum;
     header_.block_bytes = options.block_bytes;
-    if (!options.dictionary.empty()) header_.dictionary_id = lz4_checksum(options.dictionary);
+    if (!options.dictionary.empty()) header_.dictionary_id = format.dictionary_id(options.dictionary);
   }
 
   FrameRoom room() const override {
@@ -41,7 +41,7 @@ class Lz4FrameWriter : public FrameWriter {
   }
 
   std::size_t history_bytes() const override {
-    return header_.block_kind == BlockKind::kLinked ? kHistoryBytes : 0;
+    return header_.block_kind == BlockKind::kLinked ? kLz4HistoryBytes : 0;
   }
 
   std::size_t write_header(std::optional<std::uint64_t> content_bytes, std::byte* to) const override {
@@ -106,6 +106,15 @@ class Lz4Format : public FrameFormat {
   }
   std::size_t default_block_bytes() const override { return 256 << 10; }
   Checksum checksum() const override { return Checksum::kXxh32; }
+  std::size_t history_bytes() const override { return kLz4HistoryBytes; }
+  // 255 bytes of a match take a byte; no other part of a block restores to more.
+  std::uint64_t most_content_of_byte() const override { return 255; }
+  std::optional<FormatFigures> figures() const override {
+    using namespace choice_recorded;
+    return FormatFigures{.cpu = {kLz4CpuCompress, kLz4CpuRestore},
+                         .reference = {kLz4ReferenceCompress, kLz4ReferenceRestore},
+                         .cuda = {kLz4CudaCompress, kLz4CudaRestore}};
+  }
 
   std::optional<BlockPlan> match_limits() const override { return lz4_block_plan(); }
   std::optional<AnyFinder> finder(int level, std::size_t block_bytes,
@@ -121,7 +130,7 @@ class Lz4Format : public FrameFormat {
     return std::make_unique<Lz4FrameParser>(verify_header_checksum);
   }
   std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const override {
-    return std::make_unique<Lz4FrameWriter>(options);
+    return std::make_unique<Lz4FrameWriter>(*this, options);
   }
   std::optional<std::uint64_t> restored_bytes(std::span<const std::byte> data) const override {
     return lz4_block_restored_bytes(data);

@@ -1,7 +1,6 @@
-#include "format/lz4/lz4_format_cuda.hpp"
-
+// LZ4 as a format of CUDA devices.
+#include "format/formats_cuda.hpp"
 #include "format/lz4/compress/lz4_compress_cuda.hpp"
-#include "format/lz4/compress/lz4_compress_reference.hpp"
 #include "format/lz4/frame/lz4_checksum_cuda.hpp"
 #include "format/lz4/lz4_levels.hpp"
 #include "format/lz4/restore/lz4_restore_cuda.hpp"
@@ -22,12 +21,6 @@ class Lz4DeviceFormat : public DeviceFormat {
     compress_lz4_span_cuda(blocks, lz4_level(level, block_bytes), span, d_scratch, scratch_bytes, stream);
   }
 
-  // No frame needs this: they store such blocks.
-  EncodedBlock compress_larger(std::span<const std::byte> data, std::size_t history_bytes, int level,
-                               std::size_t block_bytes, std::span<std::byte> output) const override {
-    return compress_lz4_block_reference({data, history_bytes}, lz4_level(level, block_bytes), output);
-  }
-
   bool restores() const override { return true; }
   std::size_t restore_scratch_bytes(const DeviceRestore& batch) const override {
     return restore_lz4_cuda_scratch_bytes(batch);
@@ -45,6 +38,10 @@ class Lz4DeviceFormat : public DeviceFormat {
 
 }  // namespace
 
-std::unique_ptr<DeviceFormat> make_lz4_device_format() { return std::make_unique<Lz4DeviceFormat>(); }
+std::vector<std::unique_ptr<DeviceFormat>> make_lz4_device_formats() {
+  std::vector<std::unique_ptr<DeviceFormat>> formats;
+  formats.push_back(std::make_unique<Lz4DeviceFormat>());
+  return formats;
+}
 
 }  // namespace hemstitch::cuda

@@ -1,7 +1,7 @@
-#include "format/lz4/lz4_format_webgpu.hpp"
-
+// LZ4 as a format of WebGPU devices.
 #include <algorithm>
 
+#include "format/formats_webgpu.hpp"
 #include "format/lz4/compress/lz4_compress_webgpu.hpp"
 #include "format/lz4/restore/lz4_restore_webgpu.hpp"
 
@@ -62,6 +62,10 @@ class Lz4DeviceFormat : public DeviceFormat {
 
 }  // namespace
 
-std::unique_ptr<DeviceFormat> make_lz4_device_format() { return std::make_unique<Lz4DeviceFormat>(); }
+std::vector<std::unique_ptr<DeviceFormat>> make_lz4_device_formats() {
+  std::vector<std::unique_ptr<DeviceFormat>> formats;
+  formats.push_back(std::make_unique<Lz4DeviceFormat>());
+  return formats;
+}
 
 }  // namespace hemstitch::webgpu

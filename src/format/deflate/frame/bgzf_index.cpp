@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "core/bytes.hpp"
-#include "format/deflate/frame/bgzf_places.hpp"
+#include "format/bgzf_places.hpp"
 
 namespace hemstitch {
 namespace {

@@ -201,6 +201,7 @@ Lz4FrameParser::Event Lz4FrameParser::read_rest_of_header(std::span<const std::b
   header_.kind = "lz4";
   header_.description = linked ? "lz4, linked blocks" : "lz4, independent blocks";
   header_.block_kind = linked ? BlockKind::kLinked : BlockKind::kIndependent;
+  if (linked) header_.history_bytes = kLz4HistoryBytes;
   header_.block_checksums = flags & kBlockChecksumBit;
   header_.content_checksum = flags & kContentChecksumBit;
   header_.block_bytes = header_.most_data_bytes = block_bytes_of(block_size_id);

@@ -16,6 +16,7 @@ inline constexpr std::uint32_t kLz4FrameMagic = 0x184D2204;
 inline constexpr std::uint32_t kLz4LegacyMagic = 0x184C2102;
 inline constexpr std::uint32_t kSkippableMagic = 0x184D2A50;  // to ...5F
 inline constexpr std::size_t kLz4LegacyBlockBytes = 8 << 20;
+inline constexpr std::size_t kLz4HistoryBytes = 64 << 10;  // the reach of its offsets
 // LZ4's bound for incompressible data: a legacy block is never larger.
 inline constexpr std::uint32_t kMaxLegacyBlockDataBytes =
     static_cast<std::uint32_t>(kLz4LegacyBlockBytes + kLz4LegacyBlockBytes / 255 + 16);

@@ -1,4 +1,4 @@
-#include "format/deflate/frame/bgzf_places.hpp"
+#include "format/bgzf_places.hpp"
 
 #include <fmt/format.h>
 
