@@ -65,7 +65,8 @@ std::vector<DeflateCase> cut_and_flipped_deflate_cases(const Bytes& stream, std:
                                                        const RoomOf& room_of) {
   std::vector<DeflateCase> cases;
   for (std::size_t bytes = 0; bytes <= stream.size(); ++bytes)
-    cases.push_back({"cut", Bytes(stream.begin(), stream.begin() + static_cast<std::ptrdiff_t>(bytes)), 1000});
+    cases.push_back(
+        {"cut", Bytes(stream.begin(), stream.begin() + static_cast<std::ptrdiff_t>(bytes)), 1000});
   for (std::size_t bit = first_bit; bit < 8 * stream.size(); bit += bit_step) {
     cases.push_back({"bit " + std::to_string(bit), stream, room_of(bit)});
     cases.back().stream[bit / 8] ^= std::byte{1} << bit % 8;
