@@ -145,7 +145,7 @@ class Bench {
     const cuda::StoredDecision decide{d_lengths.data};
     const auto walk = [&](auto kernel) {
       kernel<<<batch.block_count, cuda::kWalkThreads>>>(batch.d_blocks, decide,
-                                                        cuda::RecordOffset{d_records_->data}, plan, out);
+                                                        cuda::RecordOffset<>{d_records_->data}, plan, out);
       cuda::check_launch("walk");
     };
     // Decisions alone are no lists: a walk makes those, behind the time.

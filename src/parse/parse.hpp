@@ -19,20 +19,24 @@
 
 namespace hemstitch {
 
-struct ParseInput {
-  std::span<const MatchRecord> records;  // one for each byte of the block
-  BlockPlan plan;                        // the format's limits
+// Record is what the finder wrote: MatchRecord or WideRecord (core/match.hpp).
+template <typename Record>
+struct BasicParseInput {
+  std::span<const Record> records;  // one for each byte of the block
+  BlockPlan plan;                   // the format's limits
   // The block itself: for cost models that price each literal (`optimal`).
   std::span<const std::byte> content = {};
   // A second record for each byte: for `optimal`, where a format has another finder besides.
-  std::span<const MatchRecord> near_records = {};
+  std::span<const Record> near_records = {};
 };
+using ParseInput = BasicParseInput<MatchRecord>;
 
 // The part of `record` that may be used at `position` of a block of `block_bytes`: clipped to the format's longest match and to
 // where the last match must end. The length is 0 if the rest is too short, the offset too large, or the match would start too late.
-HEMSTITCH_HOST_DEVICE constexpr Match usable_match(MatchRecord record, std::size_t position,
+template <typename Record>
+HEMSTITCH_HOST_DEVICE constexpr Match usable_match(Record record, std::size_t position,
                                                    std::size_t block_bytes, const BlockPlan& plan) {
-  if (record == 0 || record_offset(record) > plan.max_offset) return {};
+  if (!is_match(record) || record_offset(record) > plan.max_offset) return {};
   if (position + plan.last_match_start_gap > block_bytes || position + plan.last_match_end_gap > block_bytes)
     return {};
   std::size_t length = record_length(record);

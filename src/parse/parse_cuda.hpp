@@ -4,6 +4,9 @@
 // writes one list of sequences for each block, exactly equal to that of its twin. It reads only records,
 // never the blocks' bytes, so `d_block` may be anything. The batch has its blocks in ascending order of
 // `position`, without overlap (parse_room.hpp). A list is contiguous; there may be room between two lists.
+//
+// greedy, lazy and optimal_exact take records of both widths. Decisions have 16 bits: the plan of wide records allows
+// matches of at most 65535 bytes. The library has the kernels of narrow records alone.
 #pragma once
 
 #include <cuda_runtime.h>

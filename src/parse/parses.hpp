@@ -10,16 +10,26 @@
 
 namespace hemstitch {
 
-template <typename Costs>
-std::vector<Sequence> parse_reference(const AnyParse<Costs>& parse, const ParseInput& input) {
+template <typename Costs, typename Record = MatchRecord>
+std::vector<Sequence> parse_reference(const AnyParse<Costs>& parse, const BasicParseInput<Record>& input) {
   return std::visit([&](const auto& parameters) { return parse_reference(input, parameters); }, parse);
+}
+
+// With one finder, by its parameters, whatever records it writes.
+template <typename Parameters, typename Costs>
+std::vector<Sequence> find_and_parse_reference(const Parameters& finder, const AnyParse<Costs>& parse,
+                                               const FinderInput& input, const BlockPlan& plan) {
+  const auto records = find_reference(input, finder).records;
+  using Record = typename decltype(records)::value_type;
+  return parse_reference(parse, BasicParseInput<Record>{records, plan});
 }
 
 template <typename Costs>
 std::vector<Sequence> find_and_parse_reference(const AnyFinder& finder, const AnyParse<Costs>& parse,
                                                const FinderInput& input, const BlockPlan& plan) {
-  const MatchRecords records = find_reference(finder, input).records;
-  return parse_reference(parse, ParseInput{records, plan});
+  return std::visit(
+      [&](const auto& parameters) { return find_and_parse_reference(parameters, parse, input, plan); },
+      finder);
 }
 
 }  // namespace hemstitch

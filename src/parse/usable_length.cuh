@@ -31,7 +31,8 @@ struct UsableLengths {
   }
 
   // 0 for no match.
-  __device__ std::uint32_t operator()(MatchRecord record, std::uint32_t position) const {
+  template <typename Record>
+  __device__ std::uint32_t operator()(const Record& record, std::uint32_t position) const {
     const std::uint32_t length = min(min(record_length(record), longest), last_end - position);
     const bool usable = position < starts && length >= shortest && record_offset(record) <= max_offset;
     return usable ? length : 0;

@@ -1,7 +1,6 @@
 // Restoring DEFLATE on a CUDA device, compared with deflate_restore_reference(): bytes, sizes and statuses of
 // valid streams and of all kinds of damage, in every way. Every output is between guard bytes.
 #include <isa-l/igzip_lib.h>
-#include <libdeflate.h>
 
 #include <cstdlib>
 #include <memory>
@@ -10,11 +9,11 @@
 
 #include "all_cores.hpp"
 #include "cuda_test.hpp"
-#include "deflate_streams.hpp"
-#include "format/deflate/restore/deflate_restore_reference.hpp"
+#include "deflate_restore_cases.hpp"
 #include "format/deflate/restore/deflate_restore_tuning.hpp"
 #include "format/deflate/restore/deflate_restore_ways_cuda.hpp"
 #include "gpu/cuda/device_buffer.hpp"
+#include "libdeflate_stream.hpp"
 #include "restore_batch.hpp"
 #include "shapes.hpp"
 
@@ -24,6 +23,7 @@ namespace {
 using testing::Bytes;
 using testing::Chunk;
 using testing::DeflateBitWriter;
+using testing::libdeflate_stream;
 using testing::on_all_cores;
 using testing::RestoreBatch;
 using testing::Restored;
@@ -31,16 +31,13 @@ using testing::same;
 using testing::zlib_stream;
 
 Restored by_reference(const Chunk& chunk) {
-  Restored expected;
-  expected.output.resize(chunk.capacity);
-  const DeflateRestored restored = deflate_restore_reference(chunk.block, chunk.history, expected.output);
-  const Status status = restored.status == Status::kOutputTooSmall
-                            ? restored.status
-                            : deflate_block_status(restored, chunk.block.size());
-  expected.status = static_cast<hemstitch_status>(status);
-  expected.bytes = status == Status::kOk ? restored.output_bytes : 0;
-  expected.output.resize(expected.bytes);
-  return expected;
+  testing::DeflateVerdict verdict = testing::deflate_verdict(chunk.block, chunk.history, chunk.capacity);
+  return {static_cast<hemstitch_status>(verdict.status), verdict.content.size(), std::move(verdict.content)};
+}
+
+void add(std::vector<Chunk>& chunks, std::vector<testing::DeflateCase> cases) {
+  for (testing::DeflateCase& one : cases)
+    chunks.push_back({std::move(one.stream), one.room, std::move(one.history), std::move(one.name)});
 }
 
 struct NamedWay {
@@ -58,15 +55,6 @@ void restore(RestoreBatch& on_device, cuda::DeflateWay way) {
 }
 void restore(RestoreBatch& on_device) { restore(on_device, cuda::deflate_way(on_device.batch())); }
 
-Bytes libdeflate_stream(std::span<const std::byte> content, int level) {
-  libdeflate_compressor* compressor = libdeflate_alloc_compressor(level);
-  Bytes data(libdeflate_deflate_compress_bound(compressor, content.size()));
-  data.resize(
-      libdeflate_deflate_compress(compressor, content.data(), content.size(), data.data(), data.size()));
-  libdeflate_free_compressor(compressor);
-  return data;
-}
-
 Bytes isal_stream(std::span<const std::byte> content) {
   Bytes data(content.size() + content.size() / 2 + 1000);
   isal_zstream stream;
@@ -83,11 +71,7 @@ Bytes isal_stream(std::span<const std::byte> content) {
 }
 
 std::vector<Bytes> streams_of(std::span<const std::byte> content) {
-  std::vector<Bytes> streams;
-  for (const int level : {0, 1, 6, 9}) streams.push_back(zlib_stream(content, level));
-  for (const int strategy : {Z_FIXED, Z_HUFFMAN_ONLY, Z_RLE})
-    streams.push_back(zlib_stream(content, 6, strategy));
-  streams.push_back(zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1));  // many small blocks
+  std::vector<Bytes> streams = testing::zlib_streams(content);
   for (const int level : {1, 6, 12}) streams.push_back(libdeflate_stream(content, level));
   streams.push_back(isal_stream(content));
   return streams;
@@ -149,16 +133,8 @@ TEST_F(DeflateRestoreDeviceTest, RestoresRealFiles) {
 
 TEST_F(DeflateRestoreDeviceTest, MatchesReachAsFarAsHistory) {
   std::vector<Chunk> chunks;
-  for (const std::size_t bytes : {1, 100, 32767, 32768, 40000}) {
-    const Bytes all = testing::wordy_bytes(bytes + 9000);
-    const auto history = std::span(all).first(bytes);
-    const Bytes stream =
-        zlib_stream(std::span(all).subspan(bytes), 9, Z_DEFAULT_STRATEGY, 8, -MAX_WBITS, history);
-    const std::string name = "history of " + std::to_string(bytes);
-    chunks.push_back({stream, 9000, Bytes(history.begin(), history.end()), name});
-    chunks.push_back({stream, 9000, Bytes(history.begin() + 1, history.end()), name + ", one byte short"});
-    chunks.push_back({stream, 9000, {}, name + ", without"});
-  }
+  for (const std::size_t bytes : {1, 100, 32767, 32768, 40000})
+    add(chunks, testing::deflate_cases_with_history(bytes, 9000));
   expect_same(chunks);
 }
 
@@ -169,54 +145,16 @@ TEST_F(DeflateRestoreDeviceTest, SmallStreamsCutAndFlippedAnywhere) {
     for (const Bytes& content : {Bytes(), testing::equal_bytes(300), testing::wordy_bytes(350),
                                  testing::random_bytes(60, 3), testing::random_bytes(300, 9, 3)}) {
       const Bytes stream = zlib_stream(content, level, strategy);
-      for (std::size_t bytes = 0; bytes <= stream.size(); ++bytes)
-        chunks.push_back(
-            {Bytes(stream.begin(), stream.begin() + static_cast<std::ptrdiff_t>(bytes)), 1000, {}, "cut"});
-      for (std::size_t bit = 0; bit < 8 * stream.size(); ++bit) {
-        Bytes other = stream;
-        other[bit / 8] ^= std::byte{1} << bit % 8;
-        chunks.push_back({other, 1000, {}, "bit " + std::to_string(bit)});
-      }
-      chunks.push_back({stream, content.size(), {}, "and a byte"});
-      chunks.back().block.push_back(std::byte{0});
+      add(chunks, testing::cut_and_flipped_deflate_cases(stream, content.size(), 0, 1,
+                                                         [](std::size_t) { return std::size_t{1000}; }));
     }
     expect_same(chunks);
   }
 }
 
-// Codes that no compressor writes, but that zlib accepts.
 TEST_F(DeflateRestoreDeviceTest, UnusualCodes) {
   std::vector<Chunk> chunks;
-  const auto add = [&](const DeflateBitWriter& writer, std::string name) {
-    for (const std::size_t room : {0, 1, 2, 3, 100})
-      chunks.push_back({writer.bytes(), room, {}, name + ", room " + std::to_string(room)});
-  };
-  std::vector<std::uint8_t> litlens(257, 0);
-  litlens[256] = 1;
-  add(DeflateBitWriter().dynamic(true, litlens, {0}).code(0, 1), "the end alone, of one bit");
-  add(DeflateBitWriter().dynamic(true, litlens, {0}).code(1, 1), "what is no code beside the end");
-  litlens['a'] = 1;
-  add(DeflateBitWriter().dynamic(true, litlens, {0}).code(0, 1).code(0, 1).code(1, 1),
-      "two codes of one bit");
-  // Codes of 1 to 15 bits; the longest are those of the end and of length 3.
-  std::vector<std::uint8_t> deep(258, 0);
-  for (std::uint8_t i = 1; i <= 14; ++i) deep[i] = i;
-  deep[256] = deep[257] = 15;
-  DeflateBitWriter writer;
-  writer.dynamic(true, deep, {1});
-  for (unsigned i = 1; i <= 14; ++i) writer.code((1u << i) - 2, i);
-  writer.code(0x7FFF, 15).code(0, 1).code(0x7FFE, 15);
-  add(writer, "codes of 15 bits and a single distance");
-  DeflateBitWriter beyond;
-  beyond.dynamic(true, deep, {1}).code(0, 1).code(0x7FFF, 15).code(1, 1).code(0x7FFE, 15);
-  add(beyond, "the half of a single distance that is none");
-  add(DeflateBitWriter().dynamic(true, deep, {0}).code(0, 1).code(0x7FFE, 15), "no distance at all");
-  add(DeflateBitWriter().block(false, 1).code(0, 7).block(true, 0).align().bits(0, 16).bits(0xFFFF, 16),
-      "blocks of nothing");
-  add(DeflateBitWriter().block(true, 3), "the reserved type");
-  for (const unsigned symbol : {286u, 287u})
-    add(DeflateBitWriter().block(true, 1).code(0b11000000 + symbol - 280, 8).code(0, 7),
-        "fixed codes that are none");
+  add(chunks, testing::unusual_deflate_codes());
   expect_same(chunks);
 }
 
@@ -243,12 +181,7 @@ TEST_F(DeflateRestoreDeviceTest, MutatedStreamsEndAsTheReferenceSays) {
         const auto& [stream, bytes] = sound[random() % sound.size()];
         Chunk& chunk = chunks[i];
         chunk = {stream, bytes - 1 + random() % 3, {}, "mutated"};
-        // Changes are in the header of a block, or anywhere.
-        const std::size_t reach =
-            random() % 2 == 0 ? std::min<std::size_t>(chunk.block.size(), 60) : chunk.block.size();
-        for (auto changes = random() % 4; changes > 0; --changes)
-          chunk.block[random() % reach] ^= std::byte{1} << random() % 8;
-        if (random() % 8 == 0) chunk.block.resize(random() % (chunk.block.size() + 1));
+        testing::mutate_deflate_stream(chunk.block, random);
         if (round % 4 >= 2) chunk.history = Bytes(random() % 300, static_cast<std::byte>(i));
       }
     });

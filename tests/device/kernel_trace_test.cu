@@ -80,8 +80,8 @@ std::string walk_two_chunks(const KernelTrace& trace) {
   std::memset(static_cast<void*>(memory), 0, sizeof(Memory));
   memory->block.block_bytes = kBlockBytes;
   cuda::walk_block<kTilePositions>
-      <<<1, cuda::kWalkThreads>>>(&memory->block, cuda::StoredDecision{memory->lengths}, cuda::RecordOffset{},
-                                  BlockPlan{.min_match_length = 4},
+      <<<1, cuda::kWalkThreads>>>(&memory->block, cuda::StoredDecision{memory->lengths},
+                                  cuda::RecordOffset<>{}, BlockPlan{.min_match_length = 4},
                                   cuda::DeviceSequences{&memory->sequence, &memory->count, &memory->total});
   cuda::check_launch("tests.walk_two_chunks");
   cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");

@@ -17,6 +17,7 @@
 // One thread block runs at a time in a thread of the host. What is declared `extern` needs a definition before it.
 #define __shared__ thread_local
 
+using hemstitch::emulated::blockDim;
 using hemstitch::emulated::blockIdx;
 using hemstitch::emulated::gridDim;
 using hemstitch::emulated::threadIdx;
@@ -81,6 +82,12 @@ template <class Value>
 Value __shfl_up_sync(unsigned mask, Value value, unsigned step) {
   const unsigned lane = this_lane();
   return exchanged(mask, value, lane < step ? lane : lane - step, hemstitch::emulated::Meeting::kShuffle);
+}
+template <class Value>
+Value __shfl_down_sync(unsigned mask, Value value, unsigned step) {
+  const unsigned lane = this_lane();
+  return exchanged(mask, value, lane + step > 31 ? lane : lane + step,
+                   hemstitch::emulated::Meeting::kShuffle);
 }
 template <class Value>
 Value __shfl_xor_sync(unsigned mask, Value value, unsigned step) {

@@ -1,7 +1,7 @@
 // Streams of DEFLATE restored by the kernels of CUDA on the processor (emulated_cuda.hpp).
 #pragma once
 
-#include "format/deflate/restore/deflate_restore_reference.hpp"
+#include "deflate_restore_cases.hpp"
 #include "format/deflate/restore/deflate_restore_ways_cuda.hpp"
 #include "kernel_batch.hpp"
 
@@ -20,13 +20,8 @@ inline std::vector<RestoredByKernel> restored_by_deflate_kernels(std::span<const
 
 // What they should say.
 inline RestoredByKernel restored_by_deflate_reference(const KernelBlock& stream) {
-  RestoredByKernel expected{HEMSTITCH_OK, Bytes(stream.capacity)};
-  const DeflateRestored restored = deflate_restore_reference(stream.data, stream.history, expected.content);
-  expected.status = static_cast<hemstitch_status>(restored.status == Status::kOutputTooSmall
-                                                      ? restored.status
-                                                      : deflate_block_status(restored, stream.data.size()));
-  expected.content.resize(expected.status == HEMSTITCH_OK ? restored.output_bytes : 0);
-  return expected;
+  DeflateVerdict verdict = deflate_verdict(stream.data, stream.history, stream.capacity);
+  return {static_cast<hemstitch_status>(verdict.status), std::move(verdict.content)};
 }
 
 }  // namespace hemstitch::testing

@@ -5,7 +5,6 @@
 #include <random>
 
 #include "deflate_kernels.hpp"
-#include "deflate_streams.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {
@@ -48,6 +47,14 @@ TEST(EmulatedDeflateRestore, StreamsOfEveryKind) {
   const auto some = std::span(batch).subspan(10, 6);
   for (const DeflateWay way : {DeflateWay::kMany, DeflateWay::kFew, DeflateWay::kFewest})
     expect_by_reference(some, way, Against::kUpperGuard);
+}
+
+TEST(EmulatedDeflateRestore, UnusualCodes) {
+  const std::vector<DeflateCase> cases = unusual_deflate_codes();
+  std::vector<KernelBlock> batch;
+  for (const DeflateCase& one : cases) batch.push_back({one.stream, {}, one.room});
+  for (const DeflateWay way : {DeflateWay::kMany, DeflateWay::kFew, DeflateWay::kFewest})
+    expect_by_reference(batch, way, Against::kUpperGuard);
 }
 
 TEST(EmulatedDeflateRestore, DamagedStreamsBesideSoundOnes) {

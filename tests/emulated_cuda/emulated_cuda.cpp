@@ -232,7 +232,7 @@ std::byte* shared_begin() {
   return &begin;
 }
 
-thread_local Index threadIdx, blockIdx, gridDim;
+thread_local Index threadIdx, blockIdx, blockDim, gridDim;
 
 const std::uint64_t* meet_lanes(unsigned mask, Meeting how, std::uint64_t brought) {
   return fibers.meet_lanes(mask, how, brought);
@@ -243,6 +243,7 @@ bool meet_threads(bool says_so) { return fibers.meet_threads(says_so); }
 void run(unsigned blocks, unsigned threads, const std::function<void()>& kernel) {
   if (threads == 0 || threads % kLanes != 0) fail("a thread block that is no whole warps");
   gridDim.x = blocks;
+  blockDim.x = threads;
   for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x) fibers.run_block(threads, kernel);
 }
 

@@ -19,7 +19,7 @@ namespace hemstitch::emulated {
 struct Index {
   unsigned x = 0, y = 0, z = 0;
 };
-extern thread_local Index threadIdx, blockIdx, gridDim;
+extern thread_local Index threadIdx, blockIdx, blockDim, gridDim;
 
 // Of the device that is emulated.
 inline constexpr int kMultiprocessors = 2;

@@ -3,7 +3,6 @@
 // boundary.
 #include <gtest/gtest.h>
 #include <isa-l/igzip_lib.h>
-#include <libdeflate.h>
 
 #include <cstdlib>
 #include <memory>
@@ -16,6 +15,7 @@
 #include "format/deflate/stream/deflate_parallel_decoder.hpp"
 #include "guarded_buffer.hpp"
 #include "hemstitch/hemstitch.hpp"
+#include "libdeflate_stream.hpp"
 #include "threads.hpp"
 
 namespace hemstitch::testing {
@@ -107,15 +107,6 @@ struct NamedStream {
   std::string name;
   Bytes content, data;
 };
-
-Bytes libdeflate_stream(const Bytes& content, int level) {
-  libdeflate_compressor* const compressor = libdeflate_alloc_compressor(level);
-  Bytes data(libdeflate_deflate_compress_bound(compressor, content.size()));
-  data.resize(
-      libdeflate_deflate_compress(compressor, content.data(), content.size(), data.data(), data.size()));
-  libdeflate_free_compressor(compressor);
-  return data;
-}
 
 Bytes isal_stream(Bytes content, std::uint32_t level) {
   Bytes data(content.size() + content.size() / 8 + 1024), room(ISAL_DEF_LVL3_DEFAULT);

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 #include <isa-l/igzip_lib.h>
-#include <libdeflate.h>
 
 #include <functional>
 #include <random>
@@ -13,6 +12,7 @@
 #include "engine/backend.hpp"
 #include "engine/registry.hpp"
 #include "guarded_buffer.hpp"
+#include "libdeflate_stream.hpp"
 
 namespace hemstitch::testing {
 namespace {
@@ -332,15 +332,6 @@ TEST(DeflateRestore, NothingBehindTheEndIsTaken) {
   }
 }
 
-Bytes by_libdeflate(const Bytes& content, int level) {
-  libdeflate_compressor* const compressor = libdeflate_alloc_compressor(level);
-  Bytes data(libdeflate_deflate_compress_bound(compressor, content.size()));
-  data.resize(
-      libdeflate_deflate_compress(compressor, content.data(), content.size(), data.data(), data.size()));
-  libdeflate_free_compressor(compressor);
-  return data;
-}
-
 Bytes by_isal(Bytes content, int level) {
   std::vector<std::uint8_t> working(ISAL_DEF_LVL3_DEFAULT);
   isal_zstream stream;
@@ -386,7 +377,7 @@ void require_restored_of_every_writer(const Bytes& content, std::string_view bac
   for (const int level : {0, 1, 4, 6, 9}) require_restored(zlib_stream(content, level), content, backend);
   for (const int strategy : {Z_FILTERED, Z_HUFFMAN_ONLY, Z_RLE, Z_FIXED})
     require_restored(zlib_stream(content, 6, strategy), content, backend);
-  for (const int level : {1, 6, 9, 12}) require_restored(by_libdeflate(content, level), content, backend);
+  for (const int level : {1, 6, 9, 12}) require_restored(libdeflate_stream(content, level), content, backend);
   for (const int level : {0, 1, 2, 3}) require_restored(by_isal(content, level), content, backend);
 }
 

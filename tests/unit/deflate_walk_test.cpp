@@ -3,13 +3,13 @@
 #include "format/deflate/block/deflate_walk.hpp"
 
 #include <gtest/gtest.h>
-#include <libdeflate.h>
 #include <zlib.h>
 
 #include <memory>
 #include <random>
 
 #include "guarded_buffer.hpp"
+#include "libdeflate_stream.hpp"
 #include "shapes.hpp"
 #include "zlib_oracle.hpp"
 
@@ -17,15 +17,6 @@ namespace hemstitch {
 namespace {
 
 using namespace testing;
-
-Bytes deflated(std::span<const std::byte> content, int level) {
-  const std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)> compressor(
-      libdeflate_alloc_compressor(level), libdeflate_free_compressor);
-  Bytes data(libdeflate_deflate_compress_bound(compressor.get(), content.size()));
-  data.resize(libdeflate_deflate_compress(compressor.get(), content.data(), content.size(), data.data(),
-                                          data.size()));
-  return data;
-}
 
 Bytes deflated_by_zlib(std::span<const std::byte> content, int strategy, int level = 6) {
   z_stream stream{};
@@ -55,10 +46,11 @@ void expect_whole(Bytes data, const Bytes& content, const std::string& what) {
 
 TEST(DeflateWalk, FindsTheEndOfWhatLibdeflateWrote) {
   for (const Shape& shape : boundary_shapes(65537))
-    for (const int level : {0, 1, 6, 12}) expect_whole(deflated(shape.bytes, level), shape.bytes, shape.name);
+    for (const int level : {0, 1, 6, 12})
+      expect_whole(libdeflate_stream(shape.bytes, level), shape.bytes, shape.name);
   for (const int level : {0, 1, 5, 9}) {
     const Bytes mixed = mixed_bytes(3 << 20, 7);
-    expect_whole(deflated(mixed, level), mixed, "mixed");
+    expect_whole(libdeflate_stream(mixed, level), mixed, "mixed");
   }
 }
 
@@ -79,13 +71,13 @@ TEST(DeflateWalk, FindsTheEndOfFixedBlocksAndLongCodes) {
 
 TEST(DeflateWalk, TruncatedDataHasNoEnd) {
   const Bytes content = mixed_bytes(20000, 3);
-  const Bytes data = deflated(content, 6);
+  const Bytes data = libdeflate_stream(content, 6);
   for (std::size_t bytes = 0; bytes < data.size(); ++bytes)
     EXPECT_FALSE(walk_deflate(GuardedBuffer(std::span(data).first(bytes)).bytes()).has_value()) << bytes;
 }
 
 TEST(DeflateWalk, AnyBytesEndInAnAnswer) {
-  const Bytes data = deflated(wordy_bytes(3000), 6);
+  const Bytes data = libdeflate_stream(wordy_bytes(3000), 6);
   std::mt19937 random(11);
   for (int trial = 0; trial < 20000; ++trial) {
     Bytes damaged = trial % 2 == 0 ? data : random_bytes(random() % 300, static_cast<std::uint32_t>(trial));

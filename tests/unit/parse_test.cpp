@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <bit>
+#include <map>
 #include <random>
 #include <stdexcept>
 
+#include "core/bytes.hpp"
 #include "core/status.hpp"
 #include "format/lz4/compress/lz4_cost.hpp"
 #include "match/hash_chain/hash_chain.hpp"
@@ -24,7 +27,8 @@ using namespace testing;
 using Sequences = std::vector<Sequence>;
 
 // Why `sequences` are not a legal parse of `input`; empty if they are.
-std::string fault(const ParseInput& input, const Sequences& sequences) {
+template <typename Record>
+std::string fault(const BasicParseInput<Record>& input, const Sequences& sequences) {
   const std::size_t block_bytes = input.records.size();
   std::size_t position = 0;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
@@ -48,8 +52,8 @@ std::string fault(const ParseInput& input, const Sequences& sequences) {
 }
 
 // The lowest cost from `position` on; tries every way through the block.
-template <typename Model>
-std::uint64_t cheapest_of_all(const ParseInput& input, const Model& model,
+template <typename Record, typename Model>
+std::uint64_t cheapest_of_all(const BasicParseInput<Record>& input, const Model& model,
                               const std::vector<std::uint32_t>& cuts, bool short_form,
                               std::size_t position = 0) {
   const std::size_t block_bytes = input.records.size();
@@ -171,9 +175,10 @@ TEST(OptimalParse, TheExactOneIsTheCheapestOfAllWays) {
   }
 }
 
-CostTable random_table(std::mt19937& random) {
-  CostTable table{.literal = static_cast<std::uint32_t>(100 + random() % 60),
-                  .lengths = std::vector<std::uint32_t>(1 + random() % 20)};
+template <typename Table = CostTable>
+Table random_table(std::mt19937& random) {
+  Table table{.literal = static_cast<std::uint32_t>(100 + random() % 60),
+              .lengths = std::vector<std::uint32_t>(1 + random() % 20)};
   for (std::uint32_t& price : table.lengths) price = static_cast<std::uint32_t>(random() % 400);
   for (std::uint32_t& price : table.offsets) price = static_cast<std::uint32_t>(random() % 200);
   return table;
@@ -189,6 +194,106 @@ TEST(OptimalParse, PricesFromATableGiveTheCheapestOfAllWays) {
               cheapest_of_all(input, table, {0, 1, 2, 3}, false))
         << "round " << round;
   }
+}
+
+// A class for each power of two, of offsets and of lengths.
+struct PowerClasses {
+  static constexpr std::size_t kOffsetClassCount = 32;
+  static constexpr std::uint32_t of_offset(std::uint32_t offset) {
+    return static_cast<std::uint32_t>(std::bit_width(offset)) - 1;
+  }
+  static constexpr std::uint32_t of_length(std::uint32_t length) { return of_offset(length); }
+};
+constexpr BlockPlan kWidePlan{3, kUnlimitedLength, 1u << 31, 3, 0};
+
+TEST(OptimalParse, WideRecordsGiveTheCheapestOfAllWays) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<WideRecord> records(random() % 24);
+    for (std::size_t i = 0; i < records.size(); ++i)
+      if (random() % 4 == 0)  // also offsets that the plan does not allow
+        records[i] = {static_cast<std::uint32_t>(random() >> random() % 32) | 1u,
+                      static_cast<std::uint32_t>(1 + random() % (records.size() - i))};
+    const BasicParseInput<WideRecord> input{records, kWidePlan};
+    const auto table = random_table<BasicCostTable<PowerClasses>>(random);
+    const Sequences sequences = parse_optimal_exact(input, table);
+    ASSERT_EQ(fault(input, sequences), "") << "round " << round;
+    ASSERT_EQ(parse_cost(sequences, table), cheapest_of_all(input, table, {0, 1, 2, 3}, false))
+        << "round " << round;
+  }
+}
+
+TEST(Parses, TakeTheSameOfWideRecordsAsOfNarrowOnes) {
+  for (const Shape& shape : shapes_of(5000)) {
+    const MatchRecords records = found(shape.bytes);
+    std::vector<WideRecord> wide;
+    for (const MatchRecord record : records) wide.push_back({record_offset(record), record_length(record)});
+    for (const BlockPlan& plan : {lz4_block_plan(), deflate_block_plan()}) {
+      const ParseInput input{records, plan};
+      const BasicParseInput<WideRecord> wide_input{wide, plan};
+      for (std::size_t row = 0; row < std::variant_size_v<AnyParse<Lz4CostModel>>; ++row) {
+        const auto parse = parse_of_row(row, Lz4CostModel{});
+        EXPECT_TRUE(same(parse_reference(parse, input), parse_reference(parse, wide_input)))
+            << shape.name << ", parse " << row;
+      }
+    }
+  }
+}
+
+// A finder that only these tests know: the nearest earlier place with the same eight bytes, however far back.
+struct FarFinder {};
+
+BasicFoundMatches<WideRecord> find_reference(const FinderInput& input, const FarFinder&) {
+  BasicFoundMatches<WideRecord> found;
+  found.records.resize(input.block_bytes());
+  std::map<std::uint64_t, std::size_t> newest;
+  WideRecord before;
+  for (std::size_t position = 0; position + 8 <= input.data.size(); ++position) {
+    const auto [place, is_new] = newest.try_emplace(load_le64(input.data.data() + position), position);
+    WideRecord record;
+    if (!is_new) {
+      record = {static_cast<std::uint32_t>(position - place->second), 0};
+      if (record.offset == before.offset)  // the rest of the same repeat
+        record.length = before.length - 1;
+      else
+        while (position + record.length < input.data.size() &&
+               input.data[position + record.length] == input.data[place->second + record.length])
+          ++record.length;
+    }
+    place->second = position;
+    before = record;
+    if (position >= input.history_bytes) found.records[position - input.history_bytes] = record;
+  }
+  return found;
+}
+
+TEST(Parses, MatchesBeyond64KRestoreTheContent) {
+  const Bytes old = random_bytes(100'000, 1);
+  Bytes data = old;
+  std::mt19937 random(2);
+  for (int piece = 0; piece < 40; ++piece) {
+    const auto from = old.begin() + static_cast<std::ptrdiff_t>(random() % 90'000);
+    data.insert(data.end(), from, from + static_cast<std::ptrdiff_t>(20 + random() % 3000));
+    data.push_back(static_cast<std::byte>(random()));
+  }
+  for (const std::size_t history : {std::size_t{0}, old.size()})
+    for (std::size_t row = 0; row < std::variant_size_v<AnyParse<Lz4CostModel>>; ++row) {
+      const Sequences sequences = find_and_parse_reference(FarFinder{}, parse_of_row(row, Lz4CostModel{}),
+                                                           FinderInput{data, history}, kWidePlan);
+      Bytes restored(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(history));
+      std::size_t far_matches = 0, literals = 0;
+      for (const Sequence& sequence : sequences) {
+        const auto next = data.begin() + static_cast<std::ptrdiff_t>(restored.size());
+        restored.insert(restored.end(), next, next + sequence.literal_count);
+        literals += sequence.literal_count;
+        far_matches += sequence.offset > 65535;
+        for (std::uint32_t i = 0; i < sequence.match_length; ++i)
+          restored.push_back(restored[restored.size() - sequence.offset]);
+      }
+      EXPECT_TRUE(restored == data) << "parse " << row << ", history " << history;
+      EXPECT_GE(far_matches, 10u);
+      EXPECT_LT(literals, old.size() - history + 200);
+    }
 }
 
 TEST(CostTable, ClassesOfOffsetsAscendAndHoldHalfAPowerOfTwoEach) {

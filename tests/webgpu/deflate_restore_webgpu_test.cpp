@@ -4,16 +4,15 @@
 #include "format/deflate/restore/deflate_restore_webgpu.hpp"
 
 #include <gtest/gtest.h>
-#include <libdeflate.h>
 
 #include <algorithm>
 #include <random>
 
-#include "deflate_streams.hpp"
+#include "deflate_restore_cases.hpp"
 #include "engine/webgpu/webgpu_engine.hpp"
 #include "engine_cases.hpp"
-#include "format/deflate/restore/deflate_restore_reference.hpp"
 #include "format/restore_status_webgpu.hpp"
+#include "libdeflate_stream.hpp"
 #include "shapes.hpp"
 #include "webgpu_test.hpp"
 
@@ -24,40 +23,17 @@ using namespace webgpu;
 using testing::Bytes;
 using testing::DeflateBitWriter;
 using testing::zlib_stream;
-using Case = testing::EngineCase;
-
-struct Verdict {
-  Status status = Status::kInternal;
-  Bytes bytes;  // if it is kOk
-};
-
-Verdict by_reference(const Case& one) {
-  Verdict verdict{Status::kOk, Bytes(one.room)};
-  const DeflateRestored restored = deflate_restore_reference(one.input, one.history, verdict.bytes);
-  verdict.status = restored.status == Status::kOutputTooSmall
-                       ? restored.status
-                       : deflate_block_status(restored, one.input.size());
-  verdict.bytes.resize(verdict.status == Status::kOk ? restored.output_bytes : 0);
-  return verdict;
-}
-
-Bytes libdeflate_stream(std::span<const std::byte> content, int level) {
-  libdeflate_compressor* compressor = libdeflate_alloc_compressor(level);
-  Bytes data(libdeflate_deflate_compress_bound(compressor, content.size()));
-  data.resize(
-      libdeflate_deflate_compress(compressor, content.data(), content.size(), data.data(), data.size()));
-  libdeflate_free_compressor(compressor);
-  return data;
-}
+using Case = testing::DeflateCase;
+using Verdict = testing::DeflateVerdict;
 
 std::vector<Bytes> streams_of(std::span<const std::byte> content) {
-  std::vector<Bytes> streams;
-  for (const int level : {0, 1, 6, 9}) streams.push_back(zlib_stream(content, level));
-  for (const int strategy : {Z_FIXED, Z_HUFFMAN_ONLY, Z_RLE})
-    streams.push_back(zlib_stream(content, 6, strategy));
-  streams.push_back(zlib_stream(content, 6, Z_DEFAULT_STRATEGY, 1));  // many small blocks
-  streams.push_back(libdeflate_stream(content, 12));
+  std::vector<Bytes> streams = testing::zlib_streams(content);
+  streams.push_back(testing::libdeflate_stream(content, 12));
   return streams;
+}
+
+void add(std::vector<Case>& cases, std::vector<Case> more) {
+  std::ranges::move(more, std::back_inserter(cases));
 }
 
 class WebgpuDeflateRestore : public testing::WebgpuTest {
@@ -66,13 +42,13 @@ class WebgpuDeflateRestore : public testing::WebgpuTest {
     DeflateRestoreTable table;
     for (const Case& each : cases)
       table.add(static_cast<std::uint32_t>(each.history.size()),
-                static_cast<std::uint32_t>(each.input.size()), static_cast<std::uint32_t>(each.room));
+                static_cast<std::uint32_t>(each.stream.size()), static_cast<std::uint32_t>(each.room));
     // Noise between the streams, which must not be read.
     Bytes data = testing::random_bytes(static_cast<std::size_t>(table.data_bytes), 8);
     for (std::size_t i = 0; i < cases.size(); ++i) {
       const auto place = data.begin() + static_cast<std::ptrdiff_t>(table.rows[i].begin);
       std::ranges::copy(cases[i].history, place);
-      std::ranges::copy(cases[i].input, place + static_cast<std::ptrdiff_t>(cases[i].history.size()));
+      std::ranges::copy(cases[i].stream, place + static_cast<std::ptrdiff_t>(cases[i].history.size()));
     }
     const DeflateRestorePlan plan = plan_deflate_restore(table);
     const BufferSet buffers = one.make_buffers(plan.buffers);
@@ -88,7 +64,7 @@ class WebgpuDeflateRestore : public testing::WebgpuTest {
       Verdict verdict{restore_status(states[i].status), {}};
       const auto begin = output.begin() + static_cast<std::ptrdiff_t>(table.rows[i].output_begin);
       if (verdict.status == Status::kOk)
-        verdict.bytes.assign(begin, begin + static_cast<std::ptrdiff_t>(states[i].restored_bytes));
+        verdict.content.assign(begin, begin + static_cast<std::ptrdiff_t>(states[i].restored_bytes));
       for (std::size_t at = cases[i].room; at % 4 != 0; ++at)
         EXPECT_EQ(begin[static_cast<std::ptrdiff_t>(at)], std::byte{0xA5})
             << cases[i].name << ": a byte behind the room was written";
@@ -100,19 +76,19 @@ class WebgpuDeflateRestore : public testing::WebgpuTest {
   static void expect_reference(const std::vector<Case>& cases) {
     std::vector<Verdict> expected;
     for (const Case& one : cases) {
-      expected.push_back(by_reference(one));
+      expected.push_back(testing::deflate_verdict(one.stream, one.history, one.room));
       if (expected.back().status != Status::kOk || one.room >= 100'000) continue;
-      const testing::ZlibVerdict zlib = testing::zlib_verdict(one.input, one.history);
+      const testing::ZlibVerdict zlib = testing::zlib_verdict(one.stream, one.history);
       ASSERT_EQ(zlib.status, Status::kOk) << one.name;
-      ASSERT_EQ(zlib.content, expected.back().bytes) << one.name;
+      ASSERT_EQ(zlib.content, expected.back().content) << one.name;
     }
     for (Device* one : both_orders()) {
       const std::vector<Verdict> got = restored(*one, cases);
       for (std::size_t i = 0; i < cases.size(); ++i) {
         ASSERT_EQ(got[i].status, expected[i].status) << cases[i].name << ", stream " << i;
-        ASSERT_TRUE(got[i].bytes == expected[i].bytes)
-            << cases[i].name << ", stream " << i << ": " << got[i].bytes.size() << " bytes, not those "
-            << expected[i].bytes.size();
+        ASSERT_TRUE(got[i].content == expected[i].content)
+            << cases[i].name << ", stream " << i << ": " << got[i].content.size() << " bytes, not those "
+            << expected[i].content.size();
       }
     }
   }
@@ -125,9 +101,9 @@ TEST_F(WebgpuDeflateRestore, WhatEveryWriterWrites) {
       for (const Bytes& stream : streams_of(shape.bytes)) {
         // Exact, a byte short, or with room left.
         const std::size_t room = bytes + (cases.size() % 3) - 1;
-        cases.push_back({shape.name + ", room for " + std::to_string(room), {}, stream, room});
+        cases.push_back({shape.name + ", room for " + std::to_string(room), stream, room});
       }
-  for (const Bytes& stream : streams_of({})) cases.push_back({"nothing", {}, stream, 0});
+  for (const Bytes& stream : streams_of({})) cases.push_back({"nothing", stream, 0});
   expect_reference(cases);
 }
 
@@ -137,26 +113,19 @@ TEST_F(WebgpuDeflateRestore, StreamsOfManyTurns) {
   const Bytes words = testing::wordy_bytes(300'000), noise = testing::random_bytes(150'000, 3);
   for (const int level : {0, 6})
     for (const Bytes* const content : {&words, &noise})
-      cases.push_back({"level " + std::to_string(level), {}, zlib_stream(*content, level), content->size()});
-  cases.push_back({"equal", {}, zlib_stream(testing::equal_bytes(400'000)), 400'000});
-  cases.push_back({"codes of 8 bits", {}, zlib_stream(noise, 6, Z_HUFFMAN_ONLY), noise.size()});
+      cases.push_back({"level " + std::to_string(level), zlib_stream(*content, level), content->size()});
+  cases.push_back({"equal", zlib_stream(testing::equal_bytes(400'000)), 400'000});
+  cases.push_back({"codes of 8 bits", zlib_stream(noise, 6, Z_HUFFMAN_ONLY), noise.size()});
   Case damaged = cases[1];
-  damaged.input[damaged.input.size() - 20] ^= std::byte{0x55};
+  damaged.stream[damaged.stream.size() - 20] ^= std::byte{0x55};
   cases.push_back(damaged);
   expect_reference(cases);
 }
 
 TEST_F(WebgpuDeflateRestore, MatchesReachAsFarAsHistory) {
   std::vector<Case> cases;
-  for (const std::size_t bytes : {1, 101, 32767, 32768}) {
-    const Bytes all = testing::wordy_bytes(bytes + 3000);
-    const auto history = std::span(all).first(bytes);
-    const Bytes stream =
-        zlib_stream(std::span(all).subspan(bytes), 9, Z_DEFAULT_STRATEGY, 8, -MAX_WBITS, history);
-    cases.push_back({"whole history", testing::copy_of(history), stream, 3000});
-    cases.push_back({"one byte short", testing::copy_of(history.subspan(1)), stream, 3000});
-    cases.push_back({"without", {}, stream, 3000});
-  }
+  for (const std::size_t bytes : {1, 101, 32767, 32768})
+    add(cases, testing::deflate_cases_with_history(bytes, 3000));
   expect_reference(cases);
 }
 
@@ -168,80 +137,29 @@ TEST_F(WebgpuDeflateRestore, SmallStreamsCutAnywhereAndFlipped) {
          {Bytes(), testing::equal_bytes(300), testing::wordy_bytes(90), testing::random_bytes(200, 9, 3)}) {
       const Bytes stream = zlib_stream(content, level, strategy);
       if (stream.size() > 100) continue;
-      for (std::size_t bytes = 0; bytes < stream.size(); ++bytes)
-        cases.push_back({"cut", {}, testing::copy_of(std::span(stream).first(bytes)), 1000});
       // Every seventh bit, beginning with another one in each stream.
-      for (std::size_t bit = cases.size() % 7; bit < 8 * stream.size(); bit += 7) {
-        Bytes other = stream;
-        other[bit / 8] ^= std::byte{1} << bit % 8;
-        cases.push_back({"bit " + std::to_string(bit), {}, other, content.size() + bit % 3});
-      }
-      cases.push_back({"and a byte", {}, stream, content.size()});
-      cases.back().input.push_back(std::byte{0});
+      add(cases,
+          testing::cut_and_flipped_deflate_cases(stream, content.size(), cases.size() % 7, 7,
+                                                 [&](std::size_t bit) { return content.size() + bit % 3; }));
     }
   expect_reference(cases);
 }
 
-// Codes that no compressor writes but that zlib accepts; and some that it does not accept.
-TEST_F(WebgpuDeflateRestore, UnusualCodes) {
-  std::vector<Case> cases;
-  const auto add = [&](const DeflateBitWriter& writer, const std::string& name) {
-    for (const std::size_t room : {0u, 1u, 2u, 3u, 14u, 17u, 100u})
-      cases.push_back({name, {}, writer.bytes(), room});
-  };
-  std::vector<std::uint8_t> litlens(257, 0);
-  litlens[256] = 1;
-  add(DeflateBitWriter().dynamic(true, litlens, {0}).code(0, 1), "the end alone, of one bit");
-  add(DeflateBitWriter().dynamic(true, litlens, {0}).code(1, 1), "what is no code beside the end");
-  litlens['a'] = 1;
-  add(DeflateBitWriter().dynamic(true, litlens, {0}).code(0, 1).code(0, 1).code(1, 1),
-      "two codes of one bit");
-  // Codes of 1 to 15 bits; the longest are those of the end and of length 3.
-  std::vector<std::uint8_t> deep(258, 0);
-  for (std::uint8_t i = 1; i <= 14; ++i) deep[i] = i;
-  deep[256] = deep[257] = 15;
-  DeflateBitWriter writer;
-  writer.dynamic(true, deep, {1});
-  for (unsigned i = 1; i <= 14; ++i) writer.code((1u << i) - 2, i);
-  writer.code(0x7FFF, 15).code(0, 1).code(0x7FFE, 15);
-  add(writer, "codes of 15 bits and a single distance");
-  add(DeflateBitWriter().dynamic(true, deep, {1}).code(0, 1).code(0x7FFF, 15).code(1, 1).code(0x7FFE, 15),
-      "the half of a single distance that is none");
-  add(DeflateBitWriter().dynamic(true, deep, {0}).code(0, 1).code(0x7FFE, 15), "no distance at all");
-  add(DeflateBitWriter().block(false, 1).code(0, 7).block(true, 0).align().bits(0, 16).bits(0xFFFF, 16),
-      "blocks of nothing");
-  add(DeflateBitWriter().block(true, 3), "the reserved type");
-  add(DeflateBitWriter().block(true, 0).align().bits(2, 16).bits(0xFFFF, 16).bits(0, 16),
-      "sizes that contradict");
-  for (const unsigned symbol : {286u, 287u})
-    add(DeflateBitWriter().block(true, 1).code(0b11000000 + symbol - 280, 8).code(0, 7),
-        "fixed codes that are none");
-  deep[20] = 3;
-  add(DeflateBitWriter().dynamic(true, deep, {1}).code(0, 1), "an over-subscribed code");
-  deep[20] = deep[3] = 0;
-  add(DeflateBitWriter().dynamic(true, deep, {1}).code(0, 1), "an incomplete code");
-  // More blocks than a turn processes; as many as all turns process.
-  DeflateBitWriter empty;
-  for (int i = 0; i < 40; ++i) empty.block(false, 1).code(0, 7);
-  cases.push_back({"empty blocks without an end", {}, empty.bytes(), 10});
-  empty.block(true, 1).code(0, 7);
-  cases.push_back({"empty blocks", {}, empty.bytes(), 10});
-  expect_reference(cases);
-}
+TEST_F(WebgpuDeflateRestore, UnusualCodes) { expect_reference(testing::unusual_deflate_codes()); }
 
 TEST_F(WebgpuDeflateRestore, ThousandsOfTinyBlocksAreLeftToOthers) {
   DeflateBitWriter empty;
   for (int i = 0; i < 50'000; ++i) empty.block(false, 1).code(0, 7);
   empty.block(true, 1).code(0, 7);
   const Bytes words = testing::wordy_bytes(3000);
-  const std::vector<Case> cases = {{"words", {}, zlib_stream(words), 3000},
-                                   {"empty blocks", {}, empty.bytes(), 10},
-                                   {"words again", {}, zlib_stream(words), 3000}};
+  const std::vector<Case> cases = {{"words", zlib_stream(words), 3000},
+                                   {"empty blocks", empty.bytes(), 10},
+                                   {"words again", zlib_stream(words), 3000}};
   const std::vector<Verdict> verdicts = restored(device(), cases);
   EXPECT_EQ(verdicts[1].status, Status::kDeviceFault);
   for (const int sound : {0, 2}) {
     EXPECT_EQ(verdicts[sound].status, Status::kOk);
-    EXPECT_EQ(verdicts[sound].bytes, words);
+    EXPECT_EQ(verdicts[sound].content, words);
   }
 }
 
@@ -252,28 +170,24 @@ TEST_F(WebgpuDeflateRestore, MutatedStreamsAndNoise) {
     contents.push_back(i % 3 == 0 ? testing::runs_bytes(200 + 40 * i, i)
                                   : testing::wordy_bytes(300 + 50 * i, i));
     streams.push_back(i % 2 == 0 ? zlib_stream(contents[i], 9, Z_DEFAULT_STRATEGY, i % 4 == 0 ? 1 : 8)
-                                 : libdeflate_stream(contents[i], 12));
+                                 : testing::libdeflate_stream(contents[i], 12));
   }
   std::vector<Case> cases;
   for (int i = 0; i < 500; ++i) {
     const std::size_t which = random() % streams.size();
-    Case one{"mutated", {}, streams[which], contents[which].size() - 1 + random() % 3};
-    const std::size_t reach =
-        random() % 2 == 0 ? std::min<std::size_t>(one.input.size(), 60) : one.input.size();
-    for (auto changes = random() % 4; changes > 0; --changes)
-      one.input[random() % reach] ^= std::byte{1} << random() % 8;
-    if (random() % 8 == 0) one.input.resize(random() % (one.input.size() + 1));
+    Case one{"mutated", streams[which], contents[which].size() - 1 + random() % 3};
+    testing::mutate_deflate_stream(one.stream, random);
     if (random() % 4 == 0) one.history = Bytes(random() % 300, static_cast<std::byte>(i));
     cases.push_back(std::move(one));
   }
   for (std::uint32_t i = 0; i < 100; ++i)
-    cases.push_back({"noise", {}, testing::random_bytes(random() % 200, i, 1 + i % 256), random() % 2000});
+    cases.push_back({"noise", testing::random_bytes(random() % 200, i, 1 + i % 256), random() % 2000});
   expect_reference(cases);
 }
 
 TEST_F(WebgpuDeflateRestore, TheEngineRestoresBlocksOfBgzf) {
   const auto engine = webgpu::make_engine({std::shared_ptr<void>(), &device()});
-  std::vector<Case> cases = {{"the empty block alone", {}, zlib_stream({}), 0}};
+  std::vector<testing::EngineCase> cases = {{"the empty block alone", {}, zlib_stream({}), 0}};
   const auto restoring = [](BlockEngine& one, std::span<BlockTask> tasks) {
     one.restore(tasks, Format::kBgzf);
   };

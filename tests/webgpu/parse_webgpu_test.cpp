@@ -114,7 +114,7 @@ class WebgpuParse : public testing::WebgpuTest {
         [&](Recording& recording, const BlockBatch& batch, const ParseBuffers& b) {
           record_greedy(recording, batch, b.records, b.decisions, plan);
         },
-        parse_greedy);
+        parse_greedy<MatchRecord>);
     for (const std::uint32_t skip : {0u, 12u})
       expect_twin(
           inputs, records, plan,

@@ -26,12 +26,15 @@ struct FinderInput {
 // One record for each position of the block.
 using MatchRecords = std::vector<MatchRecord>;
 
-// The results of one run of a finder, with those for judging it.
-struct FoundMatches {
-  MatchRecords records;
-  std::optional<MatchRecords> before_stitch =
+// The results of one run of a finder, with those for judging it. The result of a finder's find_reference() says
+// which records it writes: MatchRecord or WideRecord (core/match.hpp).
+template <typename Record>
+struct BasicFoundMatches {
+  std::vector<Record> records;
+  std::optional<std::vector<Record>> before_stitch =
       {};                                     // the records without the stitch, for finders that keep them
   std::optional<FindCounters> counters = {};  // for finders that count
 };
+using FoundMatches = BasicFoundMatches<MatchRecord>;
 
 }  // namespace hemstitch

@@ -16,9 +16,11 @@ struct GreedyParse {
   static constexpr std::string_view kName = "greedy";
 };
 
-std::vector<Sequence> parse_greedy(const ParseInput& input);
+template <typename Record = MatchRecord>
+std::vector<Sequence> parse_greedy(const BasicParseInput<Record>& input);
 
-inline std::vector<Sequence> parse_reference(const ParseInput& input, const GreedyParse&) {
+template <typename Record>
+std::vector<Sequence> parse_reference(const BasicParseInput<Record>& input, const GreedyParse&) {
   return parse_greedy(input);
 }
 

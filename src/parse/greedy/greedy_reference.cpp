@@ -3,7 +3,8 @@
 
 namespace hemstitch {
 
-std::vector<Sequence> parse_greedy(const ParseInput& input) {
+template <typename Record>
+std::vector<Sequence> parse_greedy(const BasicParseInput<Record>& input) {
   const std::size_t block_bytes = input.records.size();
   SequenceBuilder sequences;
   PositionCount positions;
@@ -19,5 +20,8 @@ std::vector<Sequence> parse_greedy(const ParseInput& input) {
   }
   return sequences.finish();
 }
+
+template std::vector<Sequence> parse_greedy(const BasicParseInput<MatchRecord>&);
+template std::vector<Sequence> parse_greedy(const BasicParseInput<WideRecord>&);
 
 }  // namespace hemstitch

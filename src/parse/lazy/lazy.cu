@@ -7,9 +7,10 @@
 namespace hemstitch::cuda {
 namespace {
 
+template <typename Record>
 struct LazyDecision {
   static constexpr unsigned kAlignment = 1;
-  const MatchRecord* d_records;
+  const Record* d_records;
   BlockPlan plan;
   std::uint32_t lazy_skip;
 
@@ -19,7 +20,7 @@ struct LazyDecision {
                              const Put& put) const {
     constexpr unsigned kDecided = 31, kWarps = kWalkThreads / 32;
     const UsableLengths usable(plan, block.block_bytes, begin);
-    const MatchRecord* const records = d_records + block.position + begin;
+    const Record* const records = d_records + block.position + begin;
     const unsigned readable = block.block_bytes - begin;
     const unsigned lane = threadIdx.x % 32;
 #pragma unroll 4
@@ -33,14 +34,19 @@ struct LazyDecision {
   }
 };
 
-const KernelRegistration kRegistration(kWalkBudget, walk_block<kWalkTilePositions, LazyDecision>);
+const KernelRegistration kLazyRegistration(kWalkBudget,
+                                           walk_block<kWalkTilePositions, LazyDecision<MatchRecord>>);
 
 }  // namespace
 
-void parse_lazy_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan,
+template <typename Record>
+void parse_lazy_cuda(const DeviceBlocks& blocks, const Record* d_records, const BlockPlan& plan,
                      std::uint32_t lazy_skip, const DeviceSequences& sequences, cudaStream_t stream) {
-  walk_blocks(blocks, LazyDecision{d_records, plan, lazy_skip}, RecordOffset{d_records}, plan, sequences,
-              stream);
+  walk_blocks(blocks, LazyDecision<Record>{d_records, plan, lazy_skip}, RecordOffset<Record>{d_records}, plan,
+              sequences, stream);
 }
+
+template void parse_lazy_cuda(const DeviceBlocks&, const MatchRecord*, const BlockPlan&, std::uint32_t,
+                              const DeviceSequences&, cudaStream_t);
 
 }  // namespace hemstitch::cuda

@@ -26,9 +26,11 @@ struct LazyParse {
   static constexpr std::string_view kName = "lazy";
 };
 
-std::vector<Sequence> parse_lazy(const ParseInput& input, std::uint32_t lazy_skip = 0);
+template <typename Record = MatchRecord>
+std::vector<Sequence> parse_lazy(const BasicParseInput<Record>& input, std::uint32_t lazy_skip = 0);
 
-inline std::vector<Sequence> parse_reference(const ParseInput& input, const LazyParse& parse) {
+template <typename Record>
+std::vector<Sequence> parse_reference(const BasicParseInput<Record>& input, const LazyParse& parse) {
   return parse_lazy(input, parse.skip);
 }
 

@@ -3,7 +3,8 @@
 
 namespace hemstitch {
 
-std::vector<Sequence> parse_lazy(const ParseInput& input, std::uint32_t lazy_skip) {
+template <typename Record>
+std::vector<Sequence> parse_lazy(const BasicParseInput<Record>& input, std::uint32_t lazy_skip) {
   const std::size_t block_bytes = input.records.size();
   const auto usable = [&](std::size_t position) {
     return position < block_bytes ? usable_match(input.records[position], position, block_bytes, input.plan)
@@ -25,5 +26,8 @@ std::vector<Sequence> parse_lazy(const ParseInput& input, std::uint32_t lazy_ski
   }
   return sequences.finish();
 }
+
+template std::vector<Sequence> parse_lazy(const BasicParseInput<MatchRecord>&, std::uint32_t);
+template std::vector<Sequence> parse_lazy(const BasicParseInput<WideRecord>&, std::uint32_t);
 
 }  // namespace hemstitch

@@ -35,7 +35,7 @@
 //   tried_length(full_length, index)  the index-th of them, longest first; 0 where there is none
 //
 // A model may price each literal (DEFLATE's): then it gives literal_cost(byte), and the parse reads the block's content. It may also
-// take a second candidate a position (ParseInput::near_records), with lengths of its own to try:
+// take a second candidate a position (BasicParseInput::near_records), with lengths of its own to try:
 //   tried_near_length_count(), tried_near_length(full_length, index)   as above
 // The second one is left out where its offset is the first one's. On equal cost the literal wins, then the longer match, of
 // either candidate, then the one with the smaller offset. Devices have this only for DEFLATE's prices:
@@ -71,11 +71,11 @@ HEMSTITCH_HOST_DEVICE constexpr std::uint32_t priced_length(std::uint32_t length
 
 // For FullLengthCostModel these are compiled into the library; optimal_reference.hpp has them for every other
 // model.
-template <typename Model>
-std::vector<Sequence> parse_optimal(const ParseInput& input, const Model& model);
+template <typename Model, typename Record = MatchRecord>
+std::vector<Sequence> parse_optimal(const BasicParseInput<Record>& input, const Model& model);
 
-template <typename Model>
-std::vector<Sequence> parse_optimal_exact(const ParseInput& input, const Model& model);
+template <typename Model, typename Record = MatchRecord>
+std::vector<Sequence> parse_optimal_exact(const BasicParseInput<Record>& input, const Model& model);
 
 template <typename Model>
 struct OptimalParse {
@@ -91,12 +91,14 @@ struct OptimalExactParse {
   static constexpr std::string_view kName = "optimal_exact";
 };
 
-template <typename Model>
-std::vector<Sequence> parse_reference(const ParseInput& input, const OptimalParse<Model>& parse) {
+template <typename Record, typename Model>
+std::vector<Sequence> parse_reference(const BasicParseInput<Record>& input,
+                                      const OptimalParse<Model>& parse) {
   return parse_optimal(input, parse.costs);
 }
-template <typename Model>
-std::vector<Sequence> parse_reference(const ParseInput& input, const OptimalExactParse<Model>& parse) {
+template <typename Record, typename Model>
+std::vector<Sequence> parse_reference(const BasicParseInput<Record>& input,
+                                      const OptimalExactParse<Model>& parse) {
   return parse_optimal_exact(input, parse.costs);
 }
 

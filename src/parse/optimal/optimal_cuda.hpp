@@ -31,8 +31,8 @@ void parse_optimal_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records
 // each block: for evaluation and tests. Scratch: 10 bytes for each position.
 template <typename Model>
 std::size_t parse_optimal_exact_cuda_scratch_bytes(const DeviceBlocks& blocks, const Model& model);
-template <typename Model>
-void parse_optimal_exact_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan,
+template <typename Model, typename Record>
+void parse_optimal_exact_cuda(const DeviceBlocks& blocks, const Record* d_records, const BlockPlan& plan,
                               const Model& model, const DeviceSequences& sequences, void* d_scratch,
                               std::size_t scratch_bytes, cudaStream_t stream);
 
@@ -51,8 +51,8 @@ template <typename Model>
 std::size_t parse_scratch_bytes(const DeviceBlocks& blocks, const OptimalExactParse<Model>& optimal) {
   return parse_optimal_exact_cuda_scratch_bytes(blocks, optimal.costs);
 }
-template <typename Model>
-void parse(const DeviceBlocks& blocks, const OptimalExactParse<Model>& optimal, const MatchRecord* d_records,
+template <typename Model, typename Record>
+void parse(const DeviceBlocks& blocks, const OptimalExactParse<Model>& optimal, const Record* d_records,
            const BlockPlan& plan, const DeviceSequences& sequences, void* d_scratch,
            std::size_t scratch_bytes, cudaStream_t stream) {
   parse_optimal_exact_cuda(blocks, d_records, plan, optimal.costs, sequences, d_scratch, scratch_bytes,

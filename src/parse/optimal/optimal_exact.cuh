@@ -8,6 +8,7 @@
 
 #include "gpu/cuda/cuda_error.hpp"
 #include "gpu/cuda/kernel_registry.hpp"
+#include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/scratch.hpp"
 #include "match/common/device_work.hpp"
 #include "parse/optimal/optimal_cuda.hpp"
@@ -16,10 +17,10 @@
 namespace hemstitch::cuda {
 namespace optimal_detail {
 
-template <typename Model>
+template <typename Model, typename Record = MatchRecord>
 __global__ void __launch_bounds__(32)
     solve_blocks(const DeviceBlock* __restrict__ d_blocks, std::uint32_t block_count,
-                 const MatchRecord* __restrict__ d_records, const BlockPlan plan, const Model model,
+                 const Record* __restrict__ d_records, const BlockPlan plan, const Model model,
                  std::uint64_t* __restrict__ d_costs, std::uint16_t* __restrict__ d_lengths) {
   const std::uint32_t index = blockIdx.x * blockDim.x + threadIdx.x;
   if (index >= block_count) return;
@@ -73,18 +74,20 @@ std::size_t parse_optimal_exact_cuda_scratch_bytes(const DeviceBlocks& blocks, c
   return optimal_detail::carve_exact(blocks, nullptr).bytes;
 }
 
-template <typename Model>
-void parse_optimal_exact_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records, const BlockPlan& plan,
+template <typename Model, typename Record>
+void parse_optimal_exact_cuda(const DeviceBlocks& blocks, const Record* d_records, const BlockPlan& plan,
                               const Model& model, const DeviceSequences& sequences, void* d_scratch,
                               std::size_t scratch_bytes, cudaStream_t stream) {
   const optimal_detail::ExactScratch scratch = optimal_detail::carve_exact(blocks, d_scratch);
   check_scratch("parse_optimal_exact", scratch.bytes, d_scratch, scratch_bytes);
-  if (blocks.block_count != 0) {
-    optimal_detail::solve_blocks<<<(blocks.block_count + 31) / 32, 32, 0, stream>>>(
-        blocks.d_blocks, blocks.block_count, d_records, plan, model, scratch.d_costs, scratch.d_lengths);
-    check_launch(optimal_detail::kSolveBlocksBudget.name.data(), work_of(blocks));
-  }
-  walk_blocks(blocks, StoredDecision{scratch.d_lengths}, RecordOffset{d_records}, plan, sequences, stream);
+  launch({.kernel = optimal_detail::kSolveBlocksBudget,
+          .grid = (blocks.block_count + 31) / 32,
+          .stream = stream,
+          .work = work_of(blocks)},
+         optimal_detail::solve_blocks<Model, Record>, blocks.d_blocks, blocks.block_count, d_records, plan,
+         model, scratch.d_costs, scratch.d_lengths);
+  walk_blocks(blocks, StoredDecision{scratch.d_lengths}, RecordOffset<Record>{d_records}, plan, sequences,
+              stream);
 }
 
 }  // namespace hemstitch::cuda

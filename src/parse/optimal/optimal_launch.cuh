@@ -115,7 +115,7 @@ void parse_optimal_cuda(const DeviceBlocks& blocks, const MatchRecord* d_records
       solve(solve_segments<Model, false, kNearCosts>);
     check_launch(kSolveBudget.name.data(), work_of(blocks));
   }
-  walk_blocks(blocks, StoredDecision{scratch.d_lengths}, RecordOffset{d_records}, plan, sequences, stream);
+  walk_blocks(blocks, StoredDecision{scratch.d_lengths}, RecordOffset<>{d_records}, plan, sequences, stream);
 }
 
 }  // namespace hemstitch::cuda

@@ -11,8 +11,9 @@ namespace hemstitch {
 namespace optimal_detail {
 
 // What the literal at `position` costs: by its byte where the model prices each.
-template <typename Model>
-std::uint64_t literal_cost_at(const ParseInput& input, const Model& model, std::size_t position) {
+template <typename Record, typename Model>
+std::uint64_t literal_cost_at(const BasicParseInput<Record>& input, const Model& model,
+                              std::size_t position) {
   if constexpr (requires { model.literal_cost(std::byte{}); })
     return model.literal_cost(input.content[position]);
   else
@@ -32,9 +33,10 @@ struct Decision {
 
 // Decides for each position of [begin, end): the match to take, or length 0 for a literal. Costs at `horizon`
 // and beyond it count as 0.
-template <typename Model>
-void solve_segment(const ParseInput& input, const Model& model, std::size_t begin, std::size_t end,
-                   std::size_t horizon, std::vector<Match>& decisions, PositionCount& positions) {
+template <typename Record, typename Model>
+void solve_segment(const BasicParseInput<Record>& input, const Model& model, std::size_t begin,
+                   std::size_t end, std::size_t horizon, std::vector<Match>& decisions,
+                   PositionCount& positions) {
   std::vector<std::uint64_t> cost(horizon - begin + 1, 0);
   const auto cost_from = [&](std::size_t position) -> std::uint64_t& { return cost[position - begin]; };
   const std::uint32_t shortest = input.plan.min_match_length;
@@ -69,8 +71,8 @@ void solve_segment(const ParseInput& input, const Model& model, std::size_t begi
 }
 
 // `model_of(begin)` gives the model of the segment that begins there.
-template <typename ModelOf>
-std::vector<Sequence> parse_in_segments(const ParseInput& input, const ModelOf& model_of,
+template <typename Record, typename ModelOf>
+std::vector<Sequence> parse_in_segments(const BasicParseInput<Record>& input, const ModelOf& model_of,
                                         std::size_t segment_positions, std::size_t look_ahead_positions) {
   const std::size_t block_bytes = input.records.size();
   std::vector<Match> decisions(block_bytes);
@@ -97,18 +99,19 @@ std::vector<Sequence> parse_in_segments(const ParseInput& input, const ModelOf& 
 }  // namespace optimal_detail
 
 // Like parse_optimal(), with a model for each segment: `model_of(begin)` is that of the one that begins there.
-template <typename ModelOf>
-std::vector<Sequence> parse_optimal_by_segments(const ParseInput& input, const ModelOf& model_of) {
+template <typename ModelOf, typename Record = MatchRecord>
+std::vector<Sequence> parse_optimal_by_segments(const BasicParseInput<Record>& input,
+                                                const ModelOf& model_of) {
   return optimal_detail::parse_in_segments(input, model_of, kSegmentPositions, kLookAheadPositions);
 }
 
-template <typename Model>
-std::vector<Sequence> parse_optimal(const ParseInput& input, const Model& model) {
+template <typename Model, typename Record>
+std::vector<Sequence> parse_optimal(const BasicParseInput<Record>& input, const Model& model) {
   return parse_optimal_by_segments(input, [&](std::size_t) -> const Model& { return model; });
 }
 
-template <typename Model>
-std::vector<Sequence> parse_optimal_exact(const ParseInput& input, const Model& model) {
+template <typename Model, typename Record>
+std::vector<Sequence> parse_optimal_exact(const BasicParseInput<Record>& input, const Model& model) {
   return optimal_detail::parse_in_segments(
       input, [&](std::size_t) -> const Model& { return model; },
       std::max<std::size_t>(input.records.size(), 1), 0);

@@ -32,6 +32,7 @@
 #include "gpu/cuda/cuda_error.hpp"
 #include "gpu/cuda/kernel_registry.hpp"
 #include "gpu/cuda/kernel_trace.hpp"
+#include "gpu/cuda/launch.hpp"
 #include "match/common/device_work.hpp"
 #include "parse/parse_cuda.hpp"
 #include "parse/walk/walk_tuning.hpp"
@@ -49,11 +50,16 @@ struct WalkChunk {
 };
 
 // Offsets of matches: those of the records.
+template <typename Record = MatchRecord>
 struct RecordOffset {
-  const MatchRecord* d_records;
+  const Record* d_records;
 
   __device__ std::uint32_t operator()(const DeviceBlock& block, std::uint32_t position) const {
-    return record_offset(__ldg(d_records + block.position + position));
+    const Record* const record = d_records + block.position + position;
+    if constexpr (std::is_same_v<Record, WideRecord>)
+      return __ldg(&record->offset);
+    else
+      return record_offset(__ldg(record));
   }
 };
 
@@ -61,7 +67,7 @@ struct RecordOffset {
 // begin + i, 0 or a length that ends inside the block, once for each i below `count`: put(i, length), or for eight positions at once
 // put(i, lengths). Chunks begin at multiples of Decide::kAlignment of the batch: `begin` may lie before the block, and what
 // is given there does not matter. `offset_of(block, position)` is the offset of a match that begins at a position of the block.
-template <unsigned kTilePositions, class Decide, class OffsetOf = RecordOffset>
+template <unsigned kTilePositions, class Decide, class OffsetOf = RecordOffset<>>
 __global__ void __launch_bounds__(kWalkThreads)
     walk_block(const DeviceBlock* __restrict__ d_blocks, const Decide decide, const OffsetOf offset_of,
                const BlockPlan plan, const DeviceSequences sequences) {
@@ -69,7 +75,7 @@ __global__ void __launch_bounds__(kWalkThreads)
   constexpr std::uint16_t kNotEntered = 0xFFFF;
   constexpr unsigned kNoted = 8;  // as many matches of four bytes or more as a tile of 32 has
   constexpr unsigned kWarps = kWalkThreads / 32;
-  __shared__ alignas(4) std::uint16_t sh_length[Chunk::kSlots];
+  alignas(4) __shared__ std::uint16_t sh_length[Chunk::kSlots];
   __shared__ std::uint16_t sh_exit[Chunk::kSlots];
   __shared__ std::uint16_t sh_entry[kWalkThreads];
   __shared__ unsigned sh_warp_count[kWarps];
@@ -215,10 +221,9 @@ template <class Decide, class OffsetOf>
 void walk_blocks(const DeviceBlocks& blocks, const Decide& decide, const OffsetOf& offset_of,
                  const BlockPlan& plan, const DeviceSequences& sequences, cudaStream_t stream) {
   check(cudaMemsetAsync(sequences.d_total, 0, sizeof(std::uint64_t), stream), "walk: cudaMemsetAsync");
-  if (blocks.block_count == 0) return;
-  walk_block<kWalkTilePositions>
-      <<<blocks.block_count, kWalkThreads, 0, stream>>>(blocks.d_blocks, decide, offset_of, plan, sequences);
-  check_launch(kWalkBudget.name.data(), work_of(blocks));
+  launch({.kernel = kWalkBudget, .grid = blocks.block_count, .stream = stream, .work = work_of(blocks)},
+         walk_block<kWalkTilePositions, Decide, OffsetOf>, blocks.d_blocks, decide, offset_of, plan,
+         sequences);
 }
 
 }  // namespace hemstitch::cuda
