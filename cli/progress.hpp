@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/files/folder.hpp"
+#include "cli/files/walk/folder.hpp"
 
 namespace hemstitch::cli {
 

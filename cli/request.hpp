@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/files/name_rules.hpp"
-#include "cli/files/output_tree.hpp"
+#include "cli/files/output/output_tree.hpp"
+#include "cli/files/walk/name_rules.hpp"
 #include "hemstitch/hemstitch.hpp"
 
 namespace hemstitch::cli {

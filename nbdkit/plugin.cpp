@@ -29,7 +29,7 @@
 #include "core/descriptor.hpp"
 #include "core/status.hpp"
 #include "disk.hpp"
-#include "files/new_file.hpp"
+#include "files/save/new_file.hpp"
 #include "hemstitch/version.h"
 #include "pages/page_table.hpp"
 

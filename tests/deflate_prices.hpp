@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "format/deflate/compress/deflate_chunk.hpp"
-#include "format/deflate/compress/deflate_cost.hpp"
-#include "format/deflate/compress/deflate_device_costs.hpp"
+#include "format/deflate/compress/parse/deflate_cost.hpp"
+#include "format/deflate/compress/parse/deflate_device_costs.hpp"
 #include "parse/optimal/optimal_reference.hpp"
 
 namespace hemstitch::testing {

@@ -24,7 +24,7 @@
 #include "evaluate/evaluation.hpp"
 #include "evaluate/finder_choice.hpp"
 #include "gpu/cuda/device_buffer.hpp"
-#include "match/common/device_block.hpp"
+#include "match/common/cuda/device_block.hpp"
 #include "match/finders.hpp"
 #include "match/finders_cuda.hpp"
 #include "shapes.hpp"

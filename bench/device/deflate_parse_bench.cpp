@@ -25,7 +25,7 @@
 
 #include "deflate_prices.hpp"
 #include "device_timing.hpp"
-#include "format/deflate/compress/deflate_parse_cuda.hpp"
+#include "format/deflate/compress/parse/deflate_parse_cuda.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "match/near_three/near_three_cuda.hpp"

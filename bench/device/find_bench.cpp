@@ -31,7 +31,7 @@
 #include "format/lz4/lz4_levels.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/scratch.hpp"
-#include "match/common/device_block.hpp"
+#include "match/common/cuda/device_block.hpp"
 #include "match/finders.hpp"
 #include "match/finders_cuda.hpp"
 #include "parse/optimal/optimal_cuda.hpp"

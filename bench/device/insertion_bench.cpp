@@ -22,7 +22,7 @@
 #include "evaluate/evaluation.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "insertion/insertion.hpp"
-#include "match/common/device_block.hpp"
+#include "match/common/cuda/device_block.hpp"
 #include "match/finders.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "shapes.hpp"

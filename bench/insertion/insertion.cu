@@ -3,7 +3,7 @@
 
 #include "gpu/cuda/cuda_error.hpp"
 #include "insertion/insertion.hpp"
-#include "match/common/device_text.cuh"
+#include "match/common/cuda/device_text.cuh"
 #include "match/common/hash_word.hpp"
 
 namespace hemstitch::bench {

@@ -16,7 +16,7 @@
 
 #include "gpu/cuda/device_buffer.hpp"
 #include "hemstitch/hemstitch.h"
-#include "match/common/device_block.hpp"
+#include "match/common/cuda/device_block.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch::bench {

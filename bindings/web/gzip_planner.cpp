@@ -5,7 +5,7 @@
 #include <span>
 
 #include "calls.hpp"
-#include "format/deflate/compress/deflate_judge.hpp"
+#include "format/deflate/compress/parse/deflate_judge.hpp"
 #include "format/deflate/deflate_formats.hpp"
 #include "format/deflate/frame/bgzf_index.hpp"
 #include "gzip_jobs.hpp"

@@ -14,7 +14,7 @@
 #include "cli/bench/nameless_file.hpp"
 #include "cli/messages.hpp"
 #include "core/parallel.hpp"
-#include "files/mapped_range.hpp"
+#include "files/save/mapped_range.hpp"
 
 namespace hemstitch::cli {
 namespace {

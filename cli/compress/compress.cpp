@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "cli/compress/gzip_range.hpp"
-#include "cli/files/done_before.hpp"
 #include "cli/files/each_file.hpp"
 #include "cli/files/file_batches.hpp"
 #include "cli/files/files.hpp"
-#include "cli/files/output.hpp"
-#include "cli/files/remove_source.hpp"
+#include "cli/files/output/output.hpp"
+#include "cli/files/output/remove_source.hpp"
+#include "cli/files/walk/done_before.hpp"
 #include "cli/messages.hpp"
 #include "cli/terminal.hpp"
 #include "format/formats.hpp"

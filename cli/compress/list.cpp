@@ -14,7 +14,7 @@
 #include "cli/compress/compress.hpp"
 #include "cli/files/each_file.hpp"
 #include "cli/files/files.hpp"
-#include "cli/files/output.hpp"
+#include "cli/files/output/output.hpp"
 #include "cli/json_text.hpp"
 #include "cli/messages.hpp"
 #include "pipeline/stream.hpp"

@@ -10,9 +10,9 @@
 #include <tuple>
 #include <utility>
 
-#include "cli/files/output.hpp"
-#include "cli/files/recursive_inputs.hpp"
+#include "cli/files/output/output.hpp"
 #include "cli/files/suffixes.hpp"
+#include "cli/files/walk/recursive_inputs.hpp"
 #include "cli/messages.hpp"
 #include "cli/progress.hpp"
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "cli/files/folder.hpp"
+#include "cli/files/walk/folder.hpp"
 #include "cli/request.hpp"
 #include "cli/tally.hpp"
 

@@ -11,10 +11,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "cli/files/disk_sync.hpp"
 #include "cli/files/files.hpp"
-#include "cli/files/output.hpp"
-#include "cli/files/remove_source.hpp"
+#include "cli/files/output/disk_sync.hpp"
+#include "cli/files/output/output.hpp"
+#include "cli/files/output/remove_source.hpp"
 #include "cli/messages.hpp"
 #include "cli/progress.hpp"
 #include "pipeline/ring.hpp"

@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "cli/files/folder.hpp"
+#include "cli/files/walk/folder.hpp"
 #include "cli/request.hpp"
 #include "cli/tally.hpp"
 #include "pipeline/frame_batch.hpp"

@@ -13,16 +13,16 @@
 #include <utility>
 #include <vector>
 
-#include "cli/files/disk_sync.hpp"
-#include "cli/files/special_output.hpp"
-#include "cli/files/temporary_files.hpp"
+#include "cli/files/output/disk_sync.hpp"
+#include "cli/files/output/special_output.hpp"
+#include "cli/files/output/temporary_files.hpp"
 #include "cli/messages.hpp"
 #include "cli/request.hpp"
 #include "cli/signals.hpp"
 #include "cli/waiting_streams.hpp"
 #include "core/parallel.hpp"
 #include "core/status.hpp"
-#include "files/mapped_range.hpp"
+#include "files/save/mapped_range.hpp"
 #include "format/formats.hpp"
 #include "pipeline/history.hpp"
 

@@ -19,9 +19,9 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/files/file_attributes.hpp"
-#include "cli/files/folder.hpp"
+#include "cli/files/output/file_attributes.hpp"
 #include "cli/files/suffixes.hpp"
+#include "cli/files/walk/folder.hpp"
 #include "cli/messages.hpp"
 #include "core/descriptor.hpp"
 #include "core/read_ahead.hpp"

@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "files/read_contents.hpp"
+#include "files/load/read_contents.hpp"
 
 namespace hemstitch::cli {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "cli/files/folder.hpp"
+#include "cli/files/walk/folder.hpp"
 
 namespace hemstitch::cli {
 

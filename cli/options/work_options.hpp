@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/files/name_rules.hpp"
+#include "cli/files/walk/name_rules.hpp"
 #include "cli/options/option_table.hpp"
 #include "hemstitch/hemstitch.hpp"
 

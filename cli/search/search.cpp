@@ -26,7 +26,7 @@
 #include "core/options.hpp"
 #include "core/parallel.hpp"
 #include "engine/registry.hpp"
-#include "files/own_descriptors.hpp"
+#include "files/load/own_descriptors.hpp"
 #include "search/device_search.hpp"
 #include "search/search_plan.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "cli/files/output.hpp"
+#include "cli/files/output/output.hpp"
 #include "cli/files/regular_file.hpp"
 #include "cli/messages.hpp"
 #include "cli/tally.hpp"

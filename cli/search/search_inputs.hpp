@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "cli/files/folder_walk.hpp"
 #include "cli/files/input_file.hpp"
+#include "cli/files/walk/folder_walk.hpp"
 #include "cli/search/search_request.hpp"
 
 namespace hemstitch::cli {

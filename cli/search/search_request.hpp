@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/files/name_rules.hpp"
+#include "cli/files/walk/name_rules.hpp"
 #include "hemstitch/search.hpp"
 
 namespace hemstitch::cli {

@@ -10,7 +10,7 @@
 #include "cli/files/regular_file.hpp"
 #include "cli/messages.hpp"
 #include "cli/request.hpp"
-#include "files/read_contents.hpp"
+#include "files/load/read_contents.hpp"
 
 namespace hemstitch::cli {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "api/matching_stages.hpp"
-#include "match/common/finder_webgpu.hpp"
+#include "match/common/webgpu/finder_webgpu.hpp"
 #include "parse/matches/matches_webgpu.hpp"
 
 namespace hemstitch::webgpu {

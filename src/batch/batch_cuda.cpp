@@ -3,7 +3,7 @@
 #include "batch/batch_device.hpp"
 #include "batch/batch_layout.hpp"
 #include "gpu/cuda/scratch.hpp"
-#include "match/common/device_block.hpp"
+#include "match/common/cuda/device_block.hpp"
 #include "parse/parses_cuda.hpp"
 
 namespace hemstitch {

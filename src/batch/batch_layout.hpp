@@ -16,7 +16,7 @@
 #include "core/block_plan.hpp"
 #include "gpu/cuda/scratch.hpp"
 #include "hemstitch/hemstitch.h"
-#include "match/common/device_block.hpp"
+#include "match/common/cuda/device_block.hpp"
 
 namespace hemstitch::cuda {
 

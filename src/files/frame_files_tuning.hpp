@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "files/piece_plan.hpp"
+#include "files/load/piece_plan.hpp"
 
 namespace hemstitch {
 

@@ -19,7 +19,7 @@
 
 #include "hemstitch/hemstitch.h"
 #include "hemstitch/hemstitch.hpp"
-#include "match/common/device_block.hpp"
+#include "match/common/cuda/device_block.hpp"
 
 namespace hemstitch {
 class StreamDecoder;

@@ -1,7 +1,7 @@
 // Calls any finder that has shaders (finders_webgpu.cpp includes a header for each).
 #pragma once
 
-#include "match/common/finder_webgpu.hpp"
+#include "match/common/webgpu/finder_webgpu.hpp"
 #include "match/finder_rows.hpp"
 
 namespace hemstitch::webgpu {

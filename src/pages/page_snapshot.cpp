@@ -22,8 +22,8 @@
 
 #include "core/bytes.hpp"
 #include "core/descriptor.hpp"
-#include "files/new_file.hpp"
-#include "files/read_contents.hpp"
+#include "files/load/read_contents.hpp"
+#include "files/save/new_file.hpp"
 #include "format/checksum.hpp"
 #include "pages/page_store.hpp"
 

@@ -1,6 +1,6 @@
 // What all parses share on a CUDA device: where sequences go.
 //
-// A parse takes a batch of blocks (match/common/device_block.hpp) and one match record for each position. It
+// A parse takes a batch of blocks (match/common/cuda/device_block.hpp) and one match record for each position. It
 // writes one list of sequences for each block, exactly equal to that of its twin. It reads only records,
 // never the blocks' bytes, so `d_block` may be anything. The batch has its blocks in ascending order of
 // `position`, without overlap (parse_room.hpp). A list is contiguous; there may be room between two lists.
@@ -16,7 +16,7 @@
 
 #include "core/match.hpp"
 #include "core/sequence.hpp"
-#include "match/common/device_block.hpp"
+#include "match/common/cuda/device_block.hpp"
 #include "parse/parse_room.hpp"
 
 namespace hemstitch::cuda {

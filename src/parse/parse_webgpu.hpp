@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/block_plan.hpp"
-#include "match/common/block_batch.hpp"
+#include "match/common/webgpu/block_batch.hpp"
 #include "parse/greedy/greedy.hpp"
 #include "parse/lazy/lazy.hpp"
 

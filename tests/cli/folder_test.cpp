@@ -1,5 +1,5 @@
 // Folders and files by descriptor, while names change between two calls, which no script can time.
-#include "cli/files/folder.hpp"
+#include "cli/files/walk/folder.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "cli/files/files.hpp"
-#include "cli/files/temporary_files.hpp"
+#include "cli/files/output/temporary_files.hpp"
 
 namespace hemstitch::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "cuda_test.hpp"
 #include "deflate_prices.hpp"
 #include "finder_cases.hpp"
-#include "format/deflate/compress/deflate_parse_cuda.hpp"
+#include "format/deflate/compress/parse/deflate_parse_cuda.hpp"
 #include "match/near_three/near_three.hpp"
 #include "record_batch.hpp"
 

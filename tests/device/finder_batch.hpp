@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "gpu/cuda/device_buffer.hpp"
-#include "match/common/device_block.hpp"
+#include "match/common/cuda/device_block.hpp"
 #include "match/finder_parameters.hpp"
 #include "shapes.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gpu/cuda/device_buffer.hpp"
-#include "match/common/device_block.hpp"
+#include "match/common/cuda/device_block.hpp"
 #include "match/common/finder.hpp"
 #include "shapes.hpp"
 

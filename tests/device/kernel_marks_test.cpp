@@ -18,7 +18,7 @@
 #include "deflate_prices.hpp"
 #include "finder_cases.hpp"
 #include "format/deflate/compress/deflate_compress_cuda.hpp"
-#include "format/deflate/compress/deflate_parse_cuda.hpp"
+#include "format/deflate/compress/parse/deflate_parse_cuda.hpp"
 #include "format/deflate/frame/deflate_checksum_cuda.hpp"
 #include "format/deflate/restore/deflate_restore_ways_cuda.hpp"
 #include "format/deflate/stream/deflate_stream_cuda.hpp"

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "format/deflate/compress/deflate_block.hpp"
+#include "format/deflate/compress/codes/deflate_block.hpp"
 
 namespace hemstitch::testing {
 namespace {

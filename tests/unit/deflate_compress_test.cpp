@@ -5,7 +5,7 @@
 
 #include "format/deflate/compress/deflate_chunk.hpp"
 #include "format/deflate/compress/deflate_compress_reference.hpp"
-#include "format/deflate/compress/deflate_encode.hpp"
+#include "format/deflate/compress/pack/deflate_encode.hpp"
 #include "guarded_buffer.hpp"
 #include "shapes.hpp"
 #include "zlib_oracle.hpp"

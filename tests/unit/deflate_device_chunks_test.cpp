@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "format/deflate/compress/deflate_encode.hpp"
+#include "format/deflate/compress/pack/deflate_encode.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch::testing {

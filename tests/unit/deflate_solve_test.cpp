@@ -1,5 +1,5 @@
 // The work of a device's lane in the parse of DEFLATE chunks, compared with the twin.
-#include "format/deflate/compress/deflate_solve.hpp"
+#include "format/deflate/compress/parse/deflate_solve.hpp"
 
 #include <gtest/gtest.h>
 

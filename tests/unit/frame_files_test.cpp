@@ -8,7 +8,7 @@
 #include <iterator>
 #include <thread>
 
-#include "files/new_file.hpp"
+#include "files/save/new_file.hpp"
 #include "hemstitch/files.h"
 #include "hemstitch/files.hpp"
 #include "shapes.hpp"

@@ -1,11 +1,11 @@
 // Loading compressed files to a device, without a device: pieces, groups and places are planned as for a
 // device, and the blocks are restored here, in buffers like the device's. Files are cut at every boundary.
-#include "files/frame_groups.hpp"
+#include "files/load/frame_groups.hpp"
 
 #include <gtest/gtest.h>
 
 #include "core/bytes.hpp"
-#include "files/frame_batches.hpp"
+#include "files/save/frame_batches.hpp"
 #include "format/deflate/restore/deflate_restore_reference.hpp"
 #include "format/formats.hpp"
 #include "format/lz4/compress/lz4_compress_reference.hpp"

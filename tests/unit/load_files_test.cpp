@@ -11,7 +11,7 @@
 #include <random>
 #include <thread>
 
-#include "files/read_contents.hpp"
+#include "files/load/read_contents.hpp"
 #include "hemstitch/files.hpp"
 #include "threads.hpp"
 

@@ -1,5 +1,5 @@
 // Mapped ranges of files. Files in /dev/shm are memory.
-#include "files/mapped_range.hpp"
+#include "files/save/mapped_range.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "match/common/block_batch.hpp"
 #include "match/common/finder.hpp"
+#include "match/common/webgpu/block_batch.hpp"
 #include "shapes.hpp"
 #include "webgpu_test.hpp"
 

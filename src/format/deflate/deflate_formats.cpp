@@ -9,7 +9,7 @@
 #include "core/status.hpp"
 #include "format/choice_recorded.hpp"
 #include "format/deflate/block/deflate_symbols.hpp"
-#include "format/deflate/compress/deflate_judge.hpp"
+#include "format/deflate/compress/parse/deflate_judge.hpp"
 #include "format/deflate/deflate_levels.hpp"
 #include "format/deflate/frame/bgzf_index.hpp"
 #include "format/deflate/frame/deflate_head.hpp"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "format/deflate/compress/deflate_end.hpp"
+#include "format/deflate/compress/pack/deflate_end.hpp"
 #include "format/format.hpp"
 
 namespace hemstitch {

@@ -6,7 +6,7 @@
 // agrees in the leading bytes and in the byte after the best length so far. Offsets ascend, so only a longer match can replace the
 // best one; a match as long as the text allows ends the search.
 #include "match/brute_force/brute_force_cuda.hpp"
-#include "match/common/scan_kernel.cuh"
+#include "match/common/cuda/scan_kernel.cuh"
 
 namespace hemstitch::cuda {
 namespace {

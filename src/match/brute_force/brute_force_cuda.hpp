@@ -7,8 +7,8 @@
 
 #include "hemstitch/match.hpp"
 #include "match/brute_force/brute_force.hpp"
-#include "match/common/device_block.hpp"
-#include "match/common/device_found.hpp"
+#include "match/common/cuda/device_block.hpp"
+#include "match/common/cuda/device_found.hpp"
 
 namespace hemstitch::cuda {
 

@@ -17,12 +17,12 @@
 
 #import gpu/webgpu/shared/workgroup.wgsl
 #import gpu/webgpu/shared/bytes.wgsl
-#import match/common/blocks.wgsl
-#import match/common/records.wgsl
-#import match/common/common_length.wgsl
-#import match/common/counters.wgsl
-#import match/common/leading_mask.wgsl
-#import match/common/scan_offsets.wgsl
+#import match/common/webgpu/blocks.wgsl
+#import match/common/webgpu/records.wgsl
+#import match/common/webgpu/common_length.wgsl
+#import match/common/webgpu/counters.wgsl
+#import match/common/webgpu/leading_mask.wgsl
+#import match/common/webgpu/scan_offsets.wgsl
 
 struct Parameters {  // hemstitch/match.hpp
   tile_count: u32,

@@ -1,7 +1,7 @@
 // coop_stitch through WebGPU. Finds and counts exactly what coop_stitch_reference does.
 #pragma once
 
-#include "match/common/finder_webgpu.hpp"
+#include "match/common/webgpu/finder_webgpu.hpp"
 #include "match/coop_stitch/coop_stitch.hpp"
 
 namespace hemstitch::webgpu {

@@ -13,7 +13,7 @@
 
 #include "gpu/cuda/kernel_registry.hpp"
 #include "gpu/cuda/warp.cuh"
-#include "match/common/device_block.hpp"
+#include "match/common/cuda/device_block.hpp"
 #include "match/hash_chain/hash_width.hpp"
 
 namespace hemstitch::cuda {

@@ -7,9 +7,9 @@
 
 #import gpu/webgpu/shared/workgroup.wgsl
 #import gpu/webgpu/shared/bytes.wgsl
-#import match/common/blocks.wgsl
-#import match/common/records.wgsl
-#import match/common/common_length.wgsl
+#import match/common/webgpu/blocks.wgsl
+#import match/common/webgpu/records.wgsl
+#import match/common/webgpu/common_length.wgsl
 
 struct Parameters {
   tile_count: u32,

@@ -13,8 +13,8 @@
 #include <cstdint>
 
 #include "core/match.hpp"
-#include "match/common/device_block.hpp"
-#include "match/common/device_found.hpp"
+#include "match/common/cuda/device_block.hpp"
+#include "match/common/cuda/device_found.hpp"
 #include "match/hash_chain/hash_chain.hpp"
 
 namespace hemstitch::cuda {

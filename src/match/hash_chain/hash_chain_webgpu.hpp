@@ -1,8 +1,8 @@
 // hash_chain through WebGPU; hash_chain.hpp defines it.
 #pragma once
 
-#include "match/common/block_batch.hpp"
-#include "match/common/finder_webgpu.hpp"
+#include "match/common/webgpu/block_batch.hpp"
+#include "match/common/webgpu/finder_webgpu.hpp"
 #include "match/hash_chain/hash_chain.hpp"
 #include "match/links/links_webgpu.hpp"
 

@@ -1,8 +1,8 @@
 // hash_pairs through WebGPU; the definition stands in hash_pairs.hpp.
 #pragma once
 
-#include "match/common/block_batch.hpp"
-#include "match/common/finder_webgpu.hpp"
+#include "match/common/webgpu/block_batch.hpp"
+#include "match/common/webgpu/finder_webgpu.hpp"
 #include "match/hash_pairs/hash_pairs.hpp"
 
 namespace hemstitch::webgpu {

@@ -6,7 +6,7 @@
 // eight at a time, since none waits for another. Offsets ascend in both, so only a longer match can replace the best one, and it
 // agrees with the text in the byte after the best one's length; candidates that do are compared in full. A match of good_match_len
 // bytes, or one that is as long as the text allows, ends the search.
-#include "match/common/scan_kernel.cuh"
+#include "match/common/cuda/scan_kernel.cuh"
 #include "match/lazy_scan/lazy_scan_cuda.hpp"
 
 namespace hemstitch::cuda {

@@ -1,7 +1,7 @@
 // lazy_scan through WebGPU. Finds and counts exactly what lazy_scan_reference does.
 #pragma once
 
-#include "match/common/finder_webgpu.hpp"
+#include "match/common/webgpu/finder_webgpu.hpp"
 #include "match/lazy_scan/lazy_scan.hpp"
 
 namespace hemstitch::webgpu {

@@ -17,7 +17,7 @@
 
 #import gpu/webgpu/shared/workgroup.wgsl
 #import gpu/webgpu/shared/bytes.wgsl
-#import match/common/blocks.wgsl
+#import match/common/webgpu/blocks.wgsl
 
 struct Parameters {
   block_count: u32,

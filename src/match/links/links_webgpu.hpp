@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "match/common/block_batch.hpp"
+#include "match/common/webgpu/block_batch.hpp"
 
 namespace hemstitch::webgpu {
 

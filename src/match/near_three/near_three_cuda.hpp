@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "match/common/device_block.hpp"
+#include "match/common/cuda/device_block.hpp"
 #include "match/near_three/near_three.hpp"
 
 namespace hemstitch::cuda {

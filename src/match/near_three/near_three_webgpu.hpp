@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "match/common/block_batch.hpp"
+#include "match/common/webgpu/block_batch.hpp"
 #include "match/links/links_webgpu.hpp"
 #include "match/near_three/near_three.hpp"
 

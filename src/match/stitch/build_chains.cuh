@@ -5,7 +5,7 @@
 // Mapping. One warp a segment of 64 KB; it first enters the window before the segment, which gives exactly the links of one pass
 // over the whole block. If nobody needs links of that window, they are not computed (enter_unlinked). If there are many segments, a
 // warp takes several, and keeps its table where one follows the other in memory. 32 positions a step, in order, one a lane
-// (match/common/enter_row.cuh): a lane's previous position is that of the nearest lane below it with its hash, or else the head; the
+// (match/common/cuda/enter_row.cuh): a lane's previous position is that of the nearest lane below it with its hash, or else the head; the
 // highest lane of a hash becomes the head.
 //
 // Above depth 1 a walk also needs the links of the history. They are stored separately, unless the block continues the one before
@@ -31,7 +31,7 @@
 #include "gpu/cuda/cuda_error.hpp"
 #include "gpu/cuda/kernel_registry.hpp"
 #include "gpu/cuda/kernel_trace.hpp"
-#include "match/common/device_work.hpp"
+#include "match/common/cuda/device_work.hpp"
 #include "match/stitch/link_table.cuh"
 #include "match/stitch/links.cuh"
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "match/common/enter_row.cuh"
+#include "match/common/cuda/enter_row.cuh"
 #include "match/common/hash_word.hpp"
 #include "match/stitch/find_tiles_tuning.hpp"
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/status.hpp"
-#include "match/common/device_block.hpp"
+#include "match/common/cuda/device_block.hpp"
 #include "match/common/hash_word.hpp"
 #include "match/stitch/find_tiles_tuning.hpp"
 

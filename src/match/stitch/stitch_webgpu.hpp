@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "match/common/block_batch.hpp"
+#include "match/common/webgpu/block_batch.hpp"
 
 namespace hemstitch::webgpu {
 

@@ -20,9 +20,9 @@
 
 #include "core/match.hpp"
 #include "gpu/cuda/launch.hpp"
-#include "match/common/device_groups.cuh"
-#include "match/common/device_text.cuh"
-#include "match/common/device_work.hpp"
+#include "match/common/cuda/device_groups.cuh"
+#include "match/common/cuda/device_text.cuh"
+#include "match/common/cuda/device_work.hpp"
 #include "match/finder_parameters.hpp"
 #include "match/window_index/window_index.hpp"
 #include "match/window_index/window_index_cuda.hpp"

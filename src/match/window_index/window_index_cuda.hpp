@@ -6,8 +6,8 @@
 #include <cstddef>
 
 #include "hemstitch/match.hpp"
-#include "match/common/device_block.hpp"
-#include "match/common/device_found.hpp"
+#include "match/common/cuda/device_block.hpp"
+#include "match/common/cuda/device_found.hpp"
 #include "match/window_index/window_index.hpp"
 
 namespace hemstitch::cuda {

@@ -1,7 +1,7 @@
 // window_index through WebGPU. Finds and counts exactly what window_index_reference does.
 #pragma once
 
-#include "match/common/finder_webgpu.hpp"
+#include "match/common/webgpu/finder_webgpu.hpp"
 #include "match/window_index/window_index.hpp"
 
 namespace hemstitch::webgpu {

@@ -6,8 +6,8 @@
 // Workgroup   256 invocations, none
 
 #import gpu/webgpu/shared/workgroup.wgsl
-#import match/common/blocks.wgsl
-#import match/common/records.wgsl
+#import match/common/webgpu/blocks.wgsl
+#import match/common/webgpu/records.wgsl
 #import parse/shared/usable.wgsl
 
 struct Parameters {

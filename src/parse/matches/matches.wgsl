@@ -9,7 +9,7 @@
 // A match finds its block by bisection, so a few blocks with many matches take no longer than many with a few.
 
 #import gpu/webgpu/shared/workgroup.wgsl
-#import match/common/blocks.wgsl
+#import match/common/webgpu/blocks.wgsl
 #import parse/shared/sequences.wgsl
 
 struct Parameters {

@@ -1,5 +1,5 @@
 // The optimal parses for the flat model, and what they have in common with those for other models.
-#include "match/common/device_work.hpp"
+#include "match/common/cuda/device_work.hpp"
 #include "parse/optimal/optimal_exact.cuh"
 #include "parse/optimal/optimal_launch.cuh"
 

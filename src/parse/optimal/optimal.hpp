@@ -39,7 +39,7 @@
 //   tried_near_length_count(), tried_near_length(full_length, index)   as above
 // The second one is left out where its offset is the first one's. On equal cost the literal wins, then the longer match, of
 // either candidate, then the one with the smaller offset. Devices have this only for DEFLATE's prices:
-// format/deflate/compress/deflate_parse.cu and deflate_parse.wgsl.
+// format/deflate/compress/parse/deflate_parse.cu and deflate_parse.wgsl.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 #include "gpu/cuda/kernel_registry.hpp"
 #include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/scratch.hpp"
-#include "match/common/device_work.hpp"
+#include "match/common/cuda/device_work.hpp"
 #include "parse/optimal/optimal_cuda.hpp"
 #include "parse/walk/walk.cuh"
 

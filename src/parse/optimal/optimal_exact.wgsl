@@ -10,8 +10,8 @@
 // dispatch, which drivers limit: 4 MB in a single one may take seconds.
 
 #import gpu/webgpu/shared/workgroup.wgsl
-#import match/common/blocks.wgsl
-#import match/common/records.wgsl
+#import match/common/webgpu/blocks.wgsl
+#import match/common/webgpu/records.wgsl
 #import parse/shared/usable.wgsl
 
 struct Parameters {

@@ -9,8 +9,8 @@
 // optimal_exact.wgsl says what it is for.
 
 #import gpu/webgpu/shared/workgroup.wgsl
-#import match/common/blocks.wgsl
-#import match/common/records.wgsl
+#import match/common/webgpu/blocks.wgsl
+#import match/common/webgpu/records.wgsl
 #import parse/shared/usable.wgsl
 
 struct Parameters {

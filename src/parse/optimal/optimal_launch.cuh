@@ -12,7 +12,7 @@
 #include "core/status.hpp"
 #include "gpu/cuda/cuda_error.hpp"
 #include "gpu/cuda/scratch.hpp"
-#include "match/common/device_work.hpp"
+#include "match/common/cuda/device_work.hpp"
 #include "parse/optimal/optimal_cuda.hpp"
 #include "parse/optimal/optimal_cuda_tuning.hpp"
 #include "parse/optimal/optimal_kernel.cuh"

@@ -33,7 +33,7 @@
 #include "gpu/cuda/kernel_registry.hpp"
 #include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
-#include "match/common/device_work.hpp"
+#include "match/common/cuda/device_work.hpp"
 #include "parse/parse_cuda.hpp"
 #include "parse/walk/walk_tuning.hpp"
 

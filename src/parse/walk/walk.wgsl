@@ -14,8 +14,8 @@
 // before it. The result is that of one walk over the whole block.
 
 #import gpu/webgpu/shared/workgroup.wgsl
-#import match/common/blocks.wgsl
-#import match/common/records.wgsl
+#import match/common/webgpu/blocks.wgsl
+#import match/common/webgpu/records.wgsl
 
 struct Parameters {
   tile_count: u32,

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/match.hpp"
-#include "format/deflate/compress/deflate_block.hpp"
-#include "format/deflate/compress/deflate_tokens.hpp"
+#include "format/deflate/compress/codes/deflate_block.hpp"
+#include "format/deflate/compress/codes/deflate_tokens.hpp"
 #include "format/deflate/deflate_levels.hpp"
 
 namespace hemstitch {

@@ -2,8 +2,8 @@
 #include <array>
 
 #include "format/deflate/compress/deflate_chunk.hpp"
-#include "format/deflate/compress/deflate_cost.hpp"
 #include "format/deflate/compress/deflate_device_chunks.hpp"
+#include "format/deflate/compress/parse/deflate_cost.hpp"
 #include "match/common/common_length.hpp"
 #include "parse/optimal/optimal_reference.hpp"
 

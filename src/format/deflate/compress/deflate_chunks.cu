@@ -3,7 +3,7 @@
 #include "format/deflate/compress/deflate_stages_cuda.hpp"
 #include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
-#include "match/common/device_work.hpp"
+#include "match/common/cuda/device_work.hpp"
 
 namespace hemstitch::cuda {
 namespace {

@@ -4,7 +4,7 @@
 #include "format/deflate/compress/deflate_compress_cuda.hpp"
 #include "format/deflate/compress/deflate_encoder_cuda.hpp"
 #include "gpu/cuda/launch.hpp"
-#include "match/common/device_work.hpp"
+#include "match/common/cuda/device_work.hpp"
 
 namespace hemstitch::cuda {
 namespace {

@@ -19,11 +19,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "format/deflate/compress/deflate_end.hpp"
+#include "format/deflate/compress/pack/deflate_end.hpp"
 #include "format/deflate/deflate_levels.hpp"
 #include "format/device_format.hpp"
 #include "hemstitch/hemstitch.h"
-#include "match/common/device_block.hpp"
+#include "match/common/cuda/device_block.hpp"
 
 namespace hemstitch::cuda {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "format/deflate/compress/deflate_chunk.hpp"
-#include "format/deflate/compress/deflate_encode.hpp"
+#include "format/deflate/compress/pack/deflate_encode.hpp"
 
 namespace hemstitch {
 namespace {

@@ -20,9 +20,9 @@
 #include <span>
 
 #include "format/deflate/block/deflate_stored.hpp"
-#include "format/deflate/compress/deflate_block.hpp"
-#include "format/deflate/compress/deflate_end.hpp"
+#include "format/deflate/compress/codes/deflate_block.hpp"
 #include "format/deflate/compress/deflate_tuning.hpp"
+#include "format/deflate/compress/pack/deflate_end.hpp"
 #include "format/deflate/deflate_levels.hpp"
 #include "format/encoded_block.hpp"
 #include "match/common/finder.hpp"

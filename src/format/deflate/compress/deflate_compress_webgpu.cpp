@@ -40,7 +40,7 @@ void record_parse(Recording& recording, const DeflateCompressPlan& plan, const B
                   std::uint32_t parts) {
   constexpr std::uint32_t kHalves = 2;
   const std::uint32_t workgroups = kHalves * chunks.block_count;
-  recording.dispatch({"format/deflate/compress/deflate_parse.wgsl",
+  recording.dispatch({"format/deflate/compress/parse/deflate_parse.wgsl",
                       "solve",
                       {workgroups, parts},
                       {{chunks.data, Access::kRead},
@@ -54,7 +54,7 @@ void record_parse(Recording& recording, const DeflateCompressPlan& plan, const B
 }
 
 void record_tokens(Recording& recording, const DeflateCompressPlan& plan, const BlockBatch& chunks) {
-  constexpr std::string_view kShader = "format/deflate/compress/deflate_tokens.wgsl";
+  constexpr std::string_view kShader = "format/deflate/compress/codes/deflate_tokens.wgsl";
   constexpr std::uint32_t kTilesAtOnce = 2;
   const Binding rows{chunks.rows, Access::kRead}, decisions{plan.decisions, Access::kRead},
       tokens{plan.tokens, Access::kReadWrite};
@@ -81,7 +81,7 @@ void record_tokens(Recording& recording, const DeflateCompressPlan& plan, const 
 
 void record_codes(Recording& recording, const DeflateCompressPlan& plan, const BlockBatch& chunks,
                   std::uint32_t parts) {
-  constexpr std::string_view kShader = "format/deflate/compress/deflate_codes.wgsl";
+  constexpr std::string_view kShader = "format/deflate/compress/codes/deflate_codes.wgsl";
   const Binding rows{chunks.rows, Access::kRead}, tokens{plan.tokens, Access::kRead},
       histograms{plan.histograms, Access::kRead}, part_bits{plan.part_bits, Access::kReadWrite};
   if (parts > 1) {
@@ -103,7 +103,7 @@ void record_encode(Recording& recording, const DeflateCompressPlan& plan, const 
   constexpr std::uint32_t kThreads = 256, kPlaceThreads = 64, kWordBytes = 4;
   const auto pass = [&](std::string_view entry_point, std::uint64_t workgroups,
                         std::vector<Binding> bindings) {
-    recording.dispatch({"format/deflate/compress/deflate_encode.wgsl",
+    recording.dispatch({"format/deflate/compress/pack/deflate_encode.wgsl",
                         entry_point,
                         {chunks.tile_count, blocks.block_count, static_cast<std::uint32_t>(workgroups), parts,
                          end == DeflateEnd::kFinal ? 1u : 0u, 0, 0, 0},

@@ -12,9 +12,9 @@
 
 #include "core/host_device.hpp"
 #include "format/deflate/block/deflate_symbols.hpp"
-#include "format/deflate/compress/deflate_device_costs.hpp"
-#include "format/deflate/compress/deflate_end.hpp"
 #include "format/deflate/compress/deflate_tuning.hpp"
+#include "format/deflate/compress/pack/deflate_end.hpp"
+#include "format/deflate/compress/parse/deflate_device_costs.hpp"
 
 namespace hemstitch {
 

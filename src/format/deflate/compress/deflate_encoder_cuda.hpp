@@ -15,8 +15,8 @@
 
 #include "core/block_plan.hpp"
 #include "core/status.hpp"
-#include "format/deflate/compress/deflate_parse_cuda.hpp"
 #include "format/deflate/compress/deflate_stages_cuda.hpp"
+#include "format/deflate/compress/parse/deflate_parse_cuda.hpp"
 #include "format/deflate/deflate_levels.hpp"
 #include "gpu/cuda/scratch.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"

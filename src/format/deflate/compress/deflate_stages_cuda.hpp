@@ -18,10 +18,10 @@
 
 #include "format/deflate/block/deflate_codes.hpp"
 #include "format/deflate/compress/deflate_device_chunks.hpp"
-#include "format/deflate/compress/deflate_device_costs.hpp"
-#include "format/deflate/compress/deflate_end.hpp"
+#include "format/deflate/compress/pack/deflate_end.hpp"
+#include "format/deflate/compress/parse/deflate_device_costs.hpp"
 #include "hemstitch/hemstitch.h"
-#include "match/common/device_block.hpp"
+#include "match/common/cuda/device_block.hpp"
 #include "parse/parse_cuda.hpp"
 
 namespace hemstitch::cuda {

@@ -10,7 +10,7 @@
 #include "format/lz4/compress/lz4_one_pass_cuda.hpp"
 #include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/scratch.hpp"
-#include "match/common/device_work.hpp"
+#include "match/common/cuda/device_work.hpp"
 #include "parse/parses_cuda.hpp"
 
 namespace hemstitch::cuda {

@@ -23,7 +23,7 @@
 #include "format/device_format.hpp"
 #include "format/lz4/lz4_levels.hpp"
 #include "hemstitch/hemstitch.h"
-#include "match/common/device_block.hpp"
+#include "match/common/cuda/device_block.hpp"
 
 namespace hemstitch::cuda {
 

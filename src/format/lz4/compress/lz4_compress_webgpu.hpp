@@ -22,7 +22,7 @@
 
 #include "format/lz4/compress/lz4_encode_webgpu.hpp"
 #include "format/lz4/lz4_levels.hpp"
-#include "match/common/block_batch.hpp"
+#include "match/common/webgpu/block_batch.hpp"
 
 namespace hemstitch::webgpu {
 

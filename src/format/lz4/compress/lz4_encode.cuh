@@ -22,7 +22,7 @@
 #include "format/lz4/block/lz4_emission.hpp"
 #include "format/lz4/compress/lz4_encode_tuning.hpp"
 #include "gpu/cuda/kernel_trace.hpp"
-#include "match/common/device_block.hpp"
+#include "match/common/cuda/device_block.hpp"
 
 namespace hemstitch::cuda {
 

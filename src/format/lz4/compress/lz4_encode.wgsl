@@ -13,8 +13,8 @@
 
 #import gpu/webgpu/shared/workgroup.wgsl
 #import gpu/webgpu/shared/bytes.wgsl
-#import match/common/blocks.wgsl
-#import match/common/records.wgsl
+#import match/common/webgpu/blocks.wgsl
+#import match/common/webgpu/records.wgsl
 #import parse/shared/sequences.wgsl
 
 struct Parameters {

@@ -3,7 +3,7 @@
 #include "format/lz4/compress/lz4_one_pass_page.cuh"
 #include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
-#include "match/common/device_work.hpp"
+#include "match/common/cuda/device_work.hpp"
 
 namespace hemstitch::cuda {
 namespace {

@@ -5,7 +5,7 @@
 // The page is in shared memory.
 //
 //   look up    The four bytes at each position of the pair are hashed. The odd position looks into the table as the rows
-//              before have left it; then the even positions enter (match/common/enter_row.cuh), and each sees the newest one
+//              before have left it; then the even positions enter (match/common/cuda/enter_row.cuh), and each sees the newest one
 //              before it. That gives two candidates; the first word decides between them.
 //   compare    The candidate is compared up to 16 bytes, in four words, and also with the four bytes before.
 //   extend     Where a match has 16 bytes and is not covered, the warp compares on, 128 bytes a step, for the first such
@@ -24,7 +24,7 @@
 #pragma once
 
 #include "format/lz4/compress/lz4_one_pass.cuh"
-#include "match/common/enter_row.cuh"
+#include "match/common/cuda/enter_row.cuh"
 #include "match/common/hash_word.hpp"
 #include "match/hash_pairs/hash_pairs.hpp"
 

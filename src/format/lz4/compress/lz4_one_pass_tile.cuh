@@ -16,8 +16,8 @@
 
 #include "format/lz4/compress/lz4_one_pass_rows.cuh"
 #include "gpu/cuda/kernel_trace.hpp"
-#include "match/common/device_block.hpp"
-#include "match/common/device_text.cuh"
+#include "match/common/cuda/device_block.hpp"
+#include "match/common/cuda/device_text.cuh"
 #include "match/common/hash_word.hpp"
 
 namespace hemstitch::cuda {

@@ -21,7 +21,7 @@
 #include "gpu/cuda/scratch.hpp"
 #include "gpu/cuda/shared_memory.hpp"
 #include "gpu/cuda/warp.cuh"
-#include "match/common/device_work.hpp"
+#include "match/common/cuda/device_work.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "match/hash_chain/hash_chain_tuning.hpp"
 

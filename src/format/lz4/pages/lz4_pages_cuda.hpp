@@ -10,7 +10,7 @@
 #include "format/lz4/lz4_levels.hpp"
 #include "format/lz4/pages/lz4_pages.hpp"
 #include "hemstitch/hemstitch.h"
-#include "match/common/device_block.hpp"
+#include "match/common/cuda/device_block.hpp"
 
 namespace hemstitch::cuda {
 
