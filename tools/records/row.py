@@ -9,12 +9,12 @@ import json
 MORE = ("gbps", "effective_gbps", "gitems", "ratio", "least_factor", "of_better", "share_of_peer", "times_as_fast")
 LESS = ("seconds", "milliseconds", "microseconds", "ms", "microseconds_launched_alone", "write_seconds", "start_seconds", "seconds_with_transfers",
         "first_call_ms", "fastest_ms", "warm_ms", "upload_ms", "kernel_ms", "download_ms", "cpu_ms", "p50_microseconds", "p99_microseconds",
-        "compressed_bytes", "peak_bytes", "memory_bytes", "scratch_bytes_per_byte", "cost", "cost_all_lengths", "c9", "cpu_seconds_per_gb",
+        "compressed_bytes", "peak_bytes", "memory_bytes", "scratch_bytes_per_byte", "moved_bytes_per_byte", "instructions_per_byte", "cost", "cost_all_lengths", "c9", "cpu_seconds_per_gb",
         "share_of_match_time")
 # What is told beside them: of others' programs, of the data, and of how it was measured.
 BESIDE = ("peer", "peer_gbps", "peer_ratio", "peer_compressed_bytes", "peer_microseconds", "worst_file", "rounds", "verified", "clock", "lines",
           "matches", "matched_bytes", "literals", "links_forward", "links_not_exact", "same_filled_share", "fallback_pages", "times_taken",
-          "optimum_4k", "optimum_64k", "without_stitch", "a_byte", "latency_bytes", "by_distance", "by_length", "spread")
+          "optimum_4k", "optimum_64k", "without_stitch", "a_byte", "moved_gbps", "latency_bytes", "by_distance", "by_length", "spread")
 MEASURED = {*MORE, *LESS, *BESIDE}
 
 
