@@ -337,7 +337,7 @@ TEST_F(FrameFilesDeviceTest, ManyThreadsAtOnce) {
     threads.emplace_back([&, i] {
       const std::string name = path("of " + std::to_string(i));
       for (int round = 0; round < 5; ++round) {
-        save_frame_cuda(d_text.span(), name, {.block_bytes = 65536, .threads = 2},
+        save_frame_cuda(d_text.span(), name, {.level = 1, .block_bytes = 65536, .threads = 2},
                         {.batch_bytes = 300'000, .piece_bytes = 50'000});
         const auto loaded = load_frames_cuda({name, name}, {.threads = 3}, kSmall);
         EXPECT_EQ(on_host(loaded[0]), text);
