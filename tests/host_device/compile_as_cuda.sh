@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compiles every header of src/core, and every other one that marks functions for host and device, as CUDA together
-# with a kernel that calls such functions. Nothing is run, so no GPU is needed.
+# Compiles every header of src/core but those that make text (fmt), and every other one that marks functions for host and device,
+# as CUDA together with a kernel that calls such functions. Nothing is run, so no GPU is needed.
 #
 #   compile_as_cuda.sh SOURCE_FOLDER      exit 77: skipped, there is no nvcc and HEMSTITCH_REQUIRE does not name it
 set -euo pipefail
@@ -16,7 +16,7 @@ if ! nvcc=$(tools/find-nvcc); then
 fi
 
 mapfile -t headers < <({
-  ls src/core/*.hpp
+  grep -L '#include <fmt/' src/core/*.hpp
   grep -rl --include='*.hpp' HEMSTITCH_HOST_DEVICE src
 } | sort -u)
 includes=()

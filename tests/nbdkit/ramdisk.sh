@@ -179,8 +179,8 @@ refused 'could not parse size' size=x
 refused 'holds nothing' size=0
 refused 'too large for pages of 4096 bytes' size=17T
 refused 'level is 13' size=1M level=13
-refused 'page_bytes is 1000;' size=1M page=1000
-refused 'page_bytes is 131072;' size=1M page=128K
+refused 'page_bytes is 1000, it can be' size=1M page=1000
+refused 'page_bytes is 131072, it can be' size=1M page=128K
 refused 'needs at least' size=1M budget=1K
 refused 'holds no page' size=1M budget=0
 refused "no backend 'abacus'" size=1M backend=abacus
