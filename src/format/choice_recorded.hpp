@@ -40,16 +40,16 @@ inline constexpr double kWriteGbps = 3.895;
 
 // A file that is read and uploaded; reading bounds it.
 // 2026-11-26-nvidia-h200-device-frame-files.json: what load, level 1
-inline constexpr double kReadGbps = 40.09;
+inline constexpr double kReadGbps = 40.36;
 
 // One way: restored content comes down at the bus's speed.
 // 2026-11-26-nvidia-h200-device-spans.json: what restore, backend cuda, span pinned, block_bytes 262144,
 //   level 3
-inline constexpr double kBusGbps = 49.41;
+inline constexpr double kBusGbps = 49.19;
 
 // Between a device and memory that is not pinned: files that the cores read and upload.
 // 2026-11-26-nvidia-h200-device-files.json: what load, again, backend cpu
-inline constexpr double kUnpinnedGbps = 9.113;
+inline constexpr double kUnpinnedGbps = 7.346;
 
 // 16 cores: 4 GiB without the time for the files; levels 6 and 12 by their cost beside 3 and 9.
 // 2026-11-25-nvidia-h200-device-sizes.json: what compress, backend cpu, level 1, bytes 4294967296; what
@@ -57,16 +57,16 @@ inline constexpr double kUnpinnedGbps = 9.113;
 // 2026-11-26-intel-r-xeon-r-processor-2-cores-cpu-levels.json: what compress, backend cpu, format lz4, level
 //   3; what compress, backend cpu, format lz4, level 6; what compress, backend cpu, format lz4, level 9; what
 //   compress, backend cpu, format lz4, level 12
-inline constexpr Levels kLz4CpuCompress = {5.94, 1.174, 0.6849, 0.3639, 0.1989};
+inline constexpr Levels kLz4CpuCompress = {5.934, 1.174, 0.6847, 0.3639, 0.1989};
 
 // The same, of three levels.
 // 2026-11-25-nvidia-h200-device-sizes.json: what restore, backend cpu, level 1, bytes 4294967296; what
 //   restore, backend cpu, level 3, bytes 4294967296; what restore, backend cpu, level 9, bytes 4294967296
-inline constexpr double kLz4CpuRestore = 5.551;
+inline constexpr double kLz4CpuRestore = 5.549;
 
 // 16 cores against 2, whose speed to the power of this is that of one.
 // 2026-11-21-amd-epyc-2-cores-lz4-cpu.json: what compress, block_bytes 262144, level 1, threads 2
-inline constexpr double kCoresExponent = 0.799;
+inline constexpr double kCoresExponent = 0.7985;
 
 // An H200's kernels; levels 6 and 12 as in blocks of 64K beside 3 and 9.
 // 2026-11-26-nvidia-h200-device-spans.json: what compress, backend cuda, span kernel, block_bytes 262144,
@@ -74,16 +74,16 @@ inline constexpr double kCoresExponent = 0.799;
 //   cuda, span kernel, block_bytes 262144, level 1
 // 2026-11-21-nvidia-h200-lz4-compress-levels.json: level 6, file mean; level 3, file mean; level 12, file
 //   mean; level 9, file mean
-inline constexpr Levels kLz4CudaCompress = {53.16, 19.01, 14.65, 8.032, 4.056};
+inline constexpr Levels kLz4CudaCompress = {53.09, 19.02, 14.66, 8.034, 4.057};
 
 // 2026-11-26-nvidia-h200-device-spans.json: what restore, backend cuda, span kernel, block_bytes 262144,
 //   level 3
-inline constexpr double kLz4CudaRestore = 312.3;
+inline constexpr double kLz4CudaRestore = 311.3;
 
 // Memory to memory: what is left of restoring there.
 // 2026-11-26-nvidia-h200-device-spans.json: what restore, backend cuda, span memory, block_bytes 262144,
 //   level 3
-inline constexpr double kCopyGbps = 29.71;
+inline constexpr double kCopyGbps = 32.19;
 
 // The twins on one core.
 // 2026-11-21-amd-epyc-2-cores-lz4-twins.json: file corpus, block_bytes 65536, level 1; file corpus,
@@ -126,34 +126,34 @@ inline constexpr double kDeflateCudaRestore = 110.2;
 
 // One stream of gzip, 16 cores.
 // 2026-11-26-nvidia-h200-device-stream.json: file mixed, pigz -6, span file
-inline constexpr double kStreamCpuRestore = 1.5;
+inline constexpr double kStreamCpuRestore = 3.66;
 
 // In pieces, from a file in memory.
 // 2026-11-26-nvidia-h200-device-stream.json: file mixed, pigz -6, 20 GB, span file
-inline constexpr double kStreamCudaRestore = 33.97;
+inline constexpr double kStreamCudaRestore = 35.4;
 
 // A call of PageBatch takes this and its bytes over the rate: through 100 to 100,000 pages of 4 KB.
 // 2026-11-26-nvidia-h200-device-pages.json: what page batch: compress, backend cpu
-inline constexpr double kCpuPagesCompressCall = 0.0002584;
+inline constexpr double kCpuPagesCompressCall = 0.00021;
 
-inline constexpr double kCpuPagesCompress = 7.07;
+inline constexpr double kCpuPagesCompress = 8.2;
 
 // 2026-11-26-nvidia-h200-device-pages.json: what page batch: compress, backend cuda
-inline constexpr double kCudaPagesCompressCall = 0.0001494;
+inline constexpr double kCudaPagesCompressCall = 0.0001556;
 
 // Without the transfers.
-inline constexpr double kCudaPagesCompress = 40.14;
+inline constexpr double kCudaPagesCompress = 49.03;
 
 // A call of PageBatch takes this and its bytes over the rate: through 100 to 100,000 pages of 4 KB.
 // 2026-11-26-nvidia-h200-device-pages.json: what page batch: restore, backend cpu
-inline constexpr double kCpuPagesRestoreCall = 3.143e-05;
+inline constexpr double kCpuPagesRestoreCall = 2.8e-05;
 
-inline constexpr double kCpuPagesRestore = 27.74;
+inline constexpr double kCpuPagesRestore = 33.78;
 
 // 2026-11-26-nvidia-h200-device-pages.json: what page batch: restore, backend cuda
-inline constexpr double kCudaPagesRestoreCall = 7.688e-05;
+inline constexpr double kCudaPagesRestoreCall = 9.043e-05;
 
 // Without the transfers.
-inline constexpr double kCudaPagesRestore = 19.69;
+inline constexpr double kCudaPagesRestore = 27.6;
 
 }  // namespace hemstitch::choice_recorded
