@@ -12,6 +12,7 @@
 #include "lz4_differences.hpp"
 #include "match/common/hash_word.hpp"
 #include "match/finders.hpp"
+#include "match/stitch/stitch.hpp"
 #include "parse/choose_matches.hpp"
 #include "parse/optimal/optimal_reference.hpp"
 #include "parse/parses.hpp"
