@@ -5,6 +5,7 @@
 #include <lz4.h>
 #include <lz4hc.h>
 
+#include <exception>
 #include <thread>
 
 #include "collect_sink.hpp"
@@ -322,8 +323,12 @@ TEST_F(CudaEngineTest, ManyThreadsShareItsSlots) {
   std::atomic<int> wrong = 0;
   for (std::size_t thread = 0; thread < 8; ++thread)
     threads.emplace_back([&, thread] {
-      for (std::size_t turn = 0; turn < 5; ++turn)
-        if (!round_trip(thread * 5 + turn)) wrong++;
+      try {
+        for (std::size_t turn = 0; turn < 5; ++turn)
+          if (!round_trip(thread * 5 + turn)) wrong++;
+      } catch (const std::exception& error) {
+        ADD_FAILURE() << error.what();
+      }
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0);

@@ -1,5 +1,6 @@
 // Files to device memory and back: the contents that the processor restores, the bytes that it writes, its
 // error messages, and no remains of an incomplete file.
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -336,13 +337,15 @@ TEST_F(FrameFilesDeviceTest, ManyThreadsAtOnce) {
   for (int i = 0; i < 6; ++i)
     threads.emplace_back([&, i] {
       const std::string name = path("of " + std::to_string(i));
-      for (int round = 0; round < 5; ++round) {
-        save_frame_cuda(d_text.span(), name, {.level = 1, .block_bytes = 65536, .threads = 2},
-                        {.batch_bytes = 300'000, .piece_bytes = 50'000});
-        const auto loaded = load_frames_cuda({name, name}, {.threads = 3}, kSmall);
-        EXPECT_EQ(on_host(loaded[0]), text);
-        EXPECT_EQ(on_host(loaded[1]), text);
-      }
+      for (int round = 0; round < 5; ++round) try {
+          save_frame_cuda(d_text.span(), name, {.level = 1, .block_bytes = 65536, .threads = 2},
+                          {.batch_bytes = 300'000, .piece_bytes = 50'000});
+          const auto loaded = load_frames_cuda({name, name}, {.threads = 3}, kSmall);
+          EXPECT_EQ(on_host(loaded[0]), text);
+          EXPECT_EQ(on_host(loaded[1]), text);
+        } catch (const std::exception& error) {
+          ADD_FAILURE() << error.what();
+        }
     });
   for (std::thread& thread : threads) thread.join();
 }
