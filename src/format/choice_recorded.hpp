@@ -14,29 +14,29 @@ inline constexpr double kOverlap = 0.6;
 inline constexpr double kAssumedRatio = 2.5;
 
 // A process that compresses 4 KB.
-// 2026-11-25-nvidia-h200-device-sizes.json: what compress, backend cpu, level 1, bytes 4096
-inline constexpr double kCpuStart = 0.002859;
+// 2026-11-26-nvidia-h200-device-sizes.json: what compress, backend cpu, level 1, bytes 4096
+inline constexpr double kCpuStart = 0.002819;
 
 // The same on a device: until it has started.
-// 2026-11-25-nvidia-h200-device-sizes.json: what compress, backend cuda, level 1, bytes 4096
-inline constexpr double kCudaStart = 0.3302;
+// 2026-11-26-nvidia-h200-device-sizes.json: what compress, backend cuda, level 1, bytes 4096
+inline constexpr double kCudaStart = 0.33;
 
 // What 256 MB take longer there than 4 KB: memory is pinned, nearly all of it.
-// 2026-11-25-nvidia-h200-device-sizes.json: what compress, backend cuda, level 1, bytes 268435456; what
+// 2026-11-26-nvidia-h200-device-sizes.json: what compress, backend cuda, level 1, bytes 268435456; what
 //   compress, backend cuda, level 1, bytes 4096; what compress, backend cuda, level 3, bytes 268435456; what
 //   compress, backend cuda, level 3, bytes 4096; what compress, backend cuda, level 9, bytes 268435456; what
 //   compress, backend cuda, level 9, bytes 4096; what restore, backend cuda, level 1, bytes 268435456; what
 //   restore, backend cuda, level 1, bytes 4096; what restore, backend cuda, level 3, bytes 268435456; what
 //   restore, backend cuda, level 3, bytes 4096; what restore, backend cuda, level 9, bytes 268435456; what
 //   restore, backend cuda, level 9, bytes 4096
-inline constexpr double kPinned256M = 0.2085;
+inline constexpr double kPinned256M = 0.2244;
 
 // A new file in memory: the time of what 4 GiB restored by a device have more than 1 GiB.
-// 2026-11-25-nvidia-h200-device-sizes.json: what restore, backend cuda, level 1, bytes 4294967296; what
+// 2026-11-26-nvidia-h200-device-sizes.json: what restore, backend cuda, level 1, bytes 4294967296; what
 //   restore, backend cuda, level 3, bytes 4294967296; what restore, backend cuda, level 9, bytes 4294967296;
 //   what restore, backend cuda, level 1, bytes 1073741824; what restore, backend cuda, level 3, bytes
 //   1073741824; what restore, backend cuda, level 9, bytes 1073741824
-inline constexpr double kWriteGbps = 3.895;
+inline constexpr double kWriteGbps = 4.387;
 
 // A file that is read and uploaded; reading bounds it.
 // 2026-11-26-nvidia-h200-device-frame-files.json: what load, level 1
@@ -52,21 +52,21 @@ inline constexpr double kBusGbps = 49.19;
 inline constexpr double kUnpinnedGbps = 7.346;
 
 // 16 cores: 4 GiB without the time for the files; levels 6 and 12 by their cost beside 3 and 9.
-// 2026-11-25-nvidia-h200-device-sizes.json: what compress, backend cpu, level 1, bytes 4294967296; what
+// 2026-11-26-nvidia-h200-device-sizes.json: what compress, backend cpu, level 1, bytes 4294967296; what
 //   compress, backend cpu, level 3, bytes 4294967296; what compress, backend cpu, level 9, bytes 4294967296
 // 2026-11-26-intel-r-xeon-r-processor-2-cores-cpu-levels.json: what compress, backend cpu, format lz4, level
 //   3; what compress, backend cpu, format lz4, level 6; what compress, backend cpu, format lz4, level 9; what
 //   compress, backend cpu, format lz4, level 12
-inline constexpr Levels kLz4CpuCompress = {5.934, 1.174, 0.6847, 0.3639, 0.1989};
+inline constexpr Levels kLz4CpuCompress = {5.209, 1.014, 0.5919, 0.3428, 0.1874};
 
 // The same, of three levels.
-// 2026-11-25-nvidia-h200-device-sizes.json: what restore, backend cpu, level 1, bytes 4294967296; what
+// 2026-11-26-nvidia-h200-device-sizes.json: what restore, backend cpu, level 1, bytes 4294967296; what
 //   restore, backend cpu, level 3, bytes 4294967296; what restore, backend cpu, level 9, bytes 4294967296
-inline constexpr double kLz4CpuRestore = 5.549;
+inline constexpr double kLz4CpuRestore = 5.094;
 
 // 16 cores against 2, whose speed to the power of this is that of one.
 // 2026-11-21-amd-epyc-2-cores-lz4-cpu.json: what compress, block_bytes 262144, level 1, threads 2
-inline constexpr double kCoresExponent = 0.7985;
+inline constexpr double kCoresExponent = 0.7359;
 
 // An H200's kernels; levels 6 and 12 as in blocks of 64K beside 3 and 9.
 // 2026-11-26-nvidia-h200-device-spans.json: what compress, backend cuda, span kernel, block_bytes 262144,
@@ -95,15 +95,15 @@ inline constexpr Levels kLz4ReferenceCompress = {0.04972, 0.0257, 0.02087, 0.016
 inline constexpr double kLz4ReferenceRestore = 0.4558;
 
 // 16 cores, BGZF; levels 3, 9 and 12 by their cost beside 6.
-// 2026-11-25-nvidia-h200-device-gzip.json: what compress, backend cpu, span memory, format bgzf, level 6;
+// 2026-11-26-nvidia-h200-device-gzip.json: what compress, backend cpu, span memory, format bgzf, level 6;
 //   what compress, backend cpu, span memory, format bgzf, level 1
 // 2026-11-26-intel-r-xeon-r-processor-2-cores-cpu-levels.json: what compress, backend cpu, format bgzf, level
 //   6; what compress, backend cpu, format bgzf, level 3; what compress, backend cpu, format bgzf, level 9;
 //   what compress, backend cpu, format bgzf, level 12
-inline constexpr Levels kDeflateCpuCompress = {3.866, 1.404, 0.642, 0.1075, 0.06443};
+inline constexpr Levels kDeflateCpuCompress = {4.137, 1.571, 0.7184, 0.1203, 0.0721};
 
-// 2026-11-25-nvidia-h200-device-gzip.json: what restore, backend cpu, span memory, format bgzf, level 6
-inline constexpr double kDeflateCpuRestore = 5.029;
+// 2026-11-26-nvidia-h200-device-gzip.json: what restore, backend cpu, span memory, format bgzf, level 6
+inline constexpr double kDeflateCpuRestore = 5.31;
 
 // 2026-11-23-amd-epyc-2-cores-deflate-twins.json: file total, block_bytes 1048576, level 1; file total,
 //   block_bytes 1048576, level 3; file total, block_bytes 1048576, level 6; file total, block_bytes 1048576,
@@ -114,15 +114,15 @@ inline constexpr Levels kDeflateReferenceCompress = {0.006243, 0.005907, 0.00474
 inline constexpr double kDeflateReferenceRestore = 0.06496;
 
 // An H200's kernels, BGZF; level 3 lies between 1 and 6, level 12 is as in blocks of 1M beside 9.
-// 2026-11-25-nvidia-h200-device-gzip.json: what compress, backend cuda, span kernel, format bgzf, level 1;
+// 2026-11-26-nvidia-h200-device-gzip.json: what compress, backend cuda, span kernel, format bgzf, level 1;
 //   what compress, backend cuda, span kernel, format bgzf, level 6; what compress, backend cuda, span kernel,
 //   format bgzf, level 9
 // 2026-11-26-nvidia-h200-device-deflate-compress.json: what compress, file nine files, block_bytes 1048576,
 //   level 12; what compress, file nine files, block_bytes 1048576, level 9
-inline constexpr Levels kDeflateCudaCompress = {19.6, 16.56, 12.86, 7.764, 3.666};
+inline constexpr Levels kDeflateCudaCompress = {19.51, 16.49, 12.82, 7.744, 3.657};
 
-// 2026-11-25-nvidia-h200-device-gzip.json: what restore, backend cuda, span kernel, format bgzf, level 6
-inline constexpr double kDeflateCudaRestore = 110.2;
+// 2026-11-26-nvidia-h200-device-gzip.json: what restore, backend cuda, span kernel, format bgzf, level 6
+inline constexpr double kDeflateCudaRestore = 109.5;
 
 // One stream of gzip, 16 cores.
 // 2026-11-26-nvidia-h200-device-stream.json: file mixed, pigz -6, span file

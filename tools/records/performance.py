@@ -129,6 +129,24 @@ def gzip_peer_table(runs):
             source_text([name], runs))
 
 
+def cores_table(runs):
+    """The tool on the processor beside what people with files have, of the newest run: a line for each program, level and count of threads."""
+    found = [(run["date"], name) for name, run in runs.items() if name.endswith("-cores.json")]
+    if not found:
+        return "No run is recorded yet."
+    name = max(found)[1]
+    ways = {}
+    for row in runs[name]["rows"]:
+        ways.setdefault((row["peer"], row["level"], row["threads"]), {})[row["what"]] = row
+    lines = []
+    for (who, level, threads), rows in ways.items():
+        written, restored = rows["compress to /dev/null"], rows["test"]
+        lines.append([who, str(level), str(threads), f"{written['ratio']:.3f}", *(text for row in (written, restored) for text in
+                                                                                  (speed_text(row["gbps"]), f"{row['cpu_seconds_per_gb']:.1f}"))])
+    return (markdown_table(["program", "level", "threads", "ratio", "GB/s written", "CPU s/GB", "GB/s restored", "CPU s/GB"], lines) + "\n\n" +
+            source_text([name], runs))
+
+
 def gzip_table(runs):
     """gzip and BGZF over the tool's spans, and others' programs, of the newest run on a machine with a GPU."""
     found = [(name.endswith("-device-gzip.json"), run["date"], name) for name, run in runs.items() if name.endswith("-gzip.json")]
@@ -281,5 +299,6 @@ def sections(runs):
             "files": files_table(runs),
             "gzip": gzip_table(runs),
             "gzip-peers": gzip_peer_table(runs),
+            "cores": cores_table(runs),
             "sizes": "\n\n".join(filter(None, [choices_table(runs), pictures(drawn["sizes"])])),
             "gpus": pictures(drawn["gpus"]) or "No run is recorded yet."}
