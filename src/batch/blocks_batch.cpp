@@ -19,9 +19,8 @@ namespace {
 const std::vector<std::unique_ptr<BatchFormat>>& batch_formats() {
   static const auto formats = [] {
     std::vector<std::unique_ptr<BatchFormat>> all;
-#define ADD(name, cuda, webgpu)         \
-  HEMSTITCH_IF_##cuda(for (auto& format \
-                           : make_##name##_batch_formats()) all.push_back(std::move(format));)
+#define ADD(name, cuda, webgpu) \
+  HEMSTITCH_IF_##cuda(for (auto& format : make_##name##_batch_formats()) all.push_back(std::move(format));)
     HEMSTITCH_KNOWN_FORMATS(ADD)
 #undef ADD
     return all;

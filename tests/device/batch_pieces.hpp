@@ -44,7 +44,8 @@ std::vector<T> download(const cuda::DeviceBuffer<T>& buffer, cudaStream_t stream
 class Pieces {
  public:
   static constexpr std::byte kGuard{0xA5};
-  static constexpr std::size_t kGuardBytes = 13;  // not a multiple of any access's size, so all alignments occur
+  static constexpr std::size_t kGuardBytes =
+      13;  // not a multiple of any access's size, so all alignments occur
 
   Pieces(const std::vector<Bytes>& pieces, cudaStream_t stream) : stream_(stream) {
     Bytes all;

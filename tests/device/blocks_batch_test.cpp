@@ -145,8 +145,7 @@ TEST_F(BlocksBatchDeviceTest, WrongBlocksAreToldOfAndOthersAreRestored) {
     Written written = compress(format, blocks_of(input, contents), 6, false);
     written.blocks[1].resize(written.blocks[1].size() / 2);  // cut off
     written.blocks[3].clear();
-    const Restored restored =
-        restore(format, written.blocks, {20'000, 20'000, 19'999, 20'000}, false, false);
+    const Restored restored = restore(format, written.blocks, {20'000, 20'000, 19'999, 20'000}, false, false);
     EXPECT_EQ(restored.statuses[0], HEMSTITCH_OK) << title_of(format);
     EXPECT_EQ(restored.contents[0], contents[0]) << title_of(format);
     EXPECT_EQ(restored.statuses[2], HEMSTITCH_OUTPUT_TOO_SMALL) << title_of(format);

@@ -70,10 +70,10 @@ TEST(BlocksBatch, AnotherFormatIsToldWhichOnesWork) {
     EXPECT_PRED2(names, hemstitch_checksums_async(format, nullptr, nullptr, 0, nullptr, nullptr),
                  blocks_work.c_str());
     EXPECT_PRED2(names, hemstitch_long_stream_temp_bytes(format, 1, 1, &bytes), streams_work.c_str());
-    EXPECT_PRED2(names,
-                 hemstitch_long_stream_restore(format, nullptr, 0, nullptr, 0, &content_bytes, nullptr, 0,
-                                               nullptr),
-                 streams_work.c_str());
+    EXPECT_PRED2(
+        names,
+        hemstitch_long_stream_restore(format, nullptr, 0, nullptr, 0, &content_bytes, nullptr, 0, nullptr),
+        streams_work.c_str());
   }
   for (const hemstitch_format format : {HEMSTITCH_FORMAT_LZ4, HEMSTITCH_FORMAT_BGZF})
     EXPECT_PRED2(names, hemstitch_long_stream_temp_bytes(format, 1, 1, &bytes),
@@ -139,9 +139,9 @@ TEST(BlocksBatch, ErrorsNameThePointerThatIsNull) {
       names, hemstitch_long_stream_restore(gzip, nullptr, 1, nullptr, 0, &content_bytes, nullptr, 0, nullptr),
       "data");
   EXPECT_EQ(content_bytes, 0u);
-  EXPECT_PRED2(
-      names, hemstitch_long_stream_restore(gzip, &room, 1, nullptr, 1, &content_bytes, nullptr, 0, nullptr),
-      "output");
+  EXPECT_PRED2(names,
+               hemstitch_long_stream_restore(gzip, &room, 1, nullptr, 1, &content_bytes, nullptr, 0, nullptr),
+               "output");
 }
 
 TEST(BlocksBatch, EachFormatHasItsLimits) {
@@ -175,7 +175,8 @@ TEST(BlocksBatch, EachFormatHasItsLimits) {
   }
   hemstitch_compressed_blocks compressed{};
   constexpr std::size_t kTooMuch = (std::size_t{1} << 30) + 1;
-  EXPECT_PRED2(names, hemstitch_blocks_restore_temp_bytes(HEMSTITCH_FORMAT_LZ4, &compressed, kTooMuch, &bytes),
+  EXPECT_PRED2(names,
+               hemstitch_blocks_restore_temp_bytes(HEMSTITCH_FORMAT_LZ4, &compressed, kTooMuch, &bytes),
                "max_output_bytes");
   compressed.max_block_bytes = kTooMuch;
   EXPECT_PRED2(names, hemstitch_blocks_restore_temp_bytes(HEMSTITCH_FORMAT_LZ4, &compressed, 1, &bytes),
@@ -204,9 +205,8 @@ TEST(BlocksBatch, WithoutADeviceTheReasonIsGiven) {
     EXPECT_PRED1(unavailable, hemstitch_blocks_compress_async(format, &blocks, 1, nullptr, nullptr, nullptr,
                                                               nullptr, nullptr, 0, nullptr));
     EXPECT_PRED1(unavailable, hemstitch_blocks_restore_temp_bytes(format, &compressed, 1, &bytes));
-    EXPECT_PRED1(unavailable,
-                 hemstitch_blocks_restore_async(format, &compressed, nullptr, nullptr, 1, nullptr, nullptr,
-                                                nullptr, nullptr, 0, nullptr));
+    EXPECT_PRED1(unavailable, hemstitch_blocks_restore_async(format, &compressed, nullptr, nullptr, 1,
+                                                             nullptr, nullptr, nullptr, nullptr, 0, nullptr));
     if (format != HEMSTITCH_FORMAT_DEFLATE) {
       EXPECT_PRED1(unavailable, hemstitch_checksums_async(format, nullptr, nullptr, 0, nullptr, nullptr));
     }
@@ -237,29 +237,27 @@ TEST(BlocksBatch, SpansOfOtherLengthsAreErrors) {
   const batch::Blocks blocks{.blocks = {&pointer, 1}, .block_bytes = {bytes, 1}};
   const batch::Compressed compressed{.blocks = {&pointer, 1}, .block_bytes = {bytes, 1}};
   EXPECT_PRED2(contains, refusal([&] {
-                 batch::blocks_compress(Format::kGzip, blocks, 1,
-                                        {.outputs = {&room, 1}, .output_bytes = bytes, .statuses = {&status, 1}},
-                                        {}, nullptr);
+                 batch::blocks_compress(
+                     Format::kGzip, blocks, 1,
+                     {.outputs = {&room, 1}, .output_bytes = bytes, .statuses = {&status, 1}}, {}, nullptr);
                }),
                "output_bytes has 2 elements");
-  EXPECT_PRED2(contains, refusal([&] {
-                 batch::blocks_restore(Format::kGzip, compressed,
-                                       {.outputs = {},
-                                        .capacities = bytes,
-                                        .output_bytes = {bytes, 1},
-                                        .statuses = {&status, 1}},
-                                       1, {}, {}, nullptr);
-               }),
-               "capacities has 2 elements");
-  EXPECT_PRED2(contains, refusal([&] {
-                 batch::lz4_restore(compressed,
-                                    {.outputs = {},
-                                     .capacities = {bytes, 1},
-                                     .output_bytes = {bytes, 1},
-                                     .statuses = {&status, 1}},
-                                    1, {}, {}, nullptr);
-               }),
-               "outputs has 0 elements");
+  EXPECT_PRED2(
+      contains, refusal([&] {
+        batch::blocks_restore(
+            Format::kGzip, compressed,
+            {.outputs = {}, .capacities = bytes, .output_bytes = {bytes, 1}, .statuses = {&status, 1}}, 1, {},
+            {}, nullptr);
+      }),
+      "capacities has 2 elements");
+  EXPECT_PRED2(
+      contains, refusal([&] {
+        batch::lz4_restore(
+            compressed,
+            {.outputs = {}, .capacities = {bytes, 1}, .output_bytes = {bytes, 1}, .statuses = {&status, 1}},
+            1, {}, {}, nullptr);
+      }),
+      "outputs has 0 elements");
 }
 
 }  // namespace
