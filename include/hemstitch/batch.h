@@ -9,13 +9,16 @@
  *   hemstitch_blocks_restore_...    the same blocks -> raw blocks, or only their restored sizes
  *   hemstitch_long_stream_...       restores one long stream of a format with the whole device
  *   hemstitch_checksums_async       a format's checksum of many spans
- *   hemstitch_lz4_span_...       raw blocks -> LZ4 blocks, one after the other in one span
- *   hemstitch_lz4_sizes_...      LZ4 blocks -> their restored sizes
- *   hemstitch_lz4_pages_...      pages of at most 4096 bytes: compressed, raw or same-filled
- *   hemstitch_lz4_frame_...      one buffer <-> a whole LZ4 frame, as the lz4 tool reads and writes it
- *   hemstitch_find_..., _parse_  bytes -> candidates -> sequences
+ *   hemstitch_lz4_span_...          raw blocks -> LZ4 blocks, one after the other in one span
+ *   hemstitch_lz4_sizes_...         LZ4 blocks -> their restored sizes
+ *   hemstitch_lz4_pages_...         pages of at most 4096 bytes: compressed, raw or same-filled
+ *   hemstitch_lz4_frame_...         one buffer <-> a whole LZ4 frame, as the lz4 tool reads and writes it
+ *   hemstitch_find_..., _parse_     bytes -> candidates -> sequences
  *   hemstitch_scan_..., _gather_, _scatter_   sizes -> offsets; many pieces <-> one span
- *   hemstitch_shuffle_..., _unshuffle_   elements <-> planes of their bytes: HDF5's shuffle filter
+ *   hemstitch_shuffle_..., _unshuffle_        elements <-> planes of their bytes: HDF5's shuffle filter
+ *
+ * hemstitch_lz4_compress_..., hemstitch_lz4_restore_... and hemstitch_deflate_... are names of the first four for one
+ * format or a few.
  *
  * Results are equal to those of the reference engine (`reference`), byte for byte, on every device and in
  * every run.
@@ -53,8 +56,8 @@ typedef struct CUstream_st* hemstitch_stream;
 
 /* ---- Blocks of any format ----
  *
- * `format` says what a compressed block is. Another number gives HEMSTITCH_INVALID_OPTION, HEMSTITCH_FORMAT_DEFAULT
- * as well, and the message says which formats work.
+ * `format` says what a compressed block is. Any other number, HEMSTITCH_FORMAT_DEFAULT included, gives
+ * HEMSTITCH_INVALID_OPTION, and the message says which formats work.
  *
  *   HEMSTITCH_FORMAT_LZ4      an LZ4 block, without a frame
  *   HEMSTITCH_FORMAT_GZIP     a gzip member (RFC 1952) with CRC-32, without name and time
@@ -88,7 +91,7 @@ typedef struct hemstitch_blocks {
 } hemstitch_blocks;
 
 /* The largest compressed size of a block of `block_bytes` bytes; SIZE_MAX if that does not fit in a size_t, if
- * the block is too large for the format, or if no blocks are of that format. */
+ * the block is too large for the format, or if the format is none of these. */
 HEMSTITCH_API size_t hemstitch_blocks_compress_bound(hemstitch_format format, size_t block_bytes);
 
 /* Temporary device memory for hemstitch_blocks_compress_async(); for DEFLATE, zlib, gzip and BGZF about 18 bytes
