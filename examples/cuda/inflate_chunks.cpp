@@ -78,17 +78,17 @@ int run(std::size_t chunk_bytes, const char* output_path, const std::vector<std:
 
   cudaStream_t stream = nullptr;
   check(cudaStreamCreate(&stream));
-  const batch::Streams chunks{.streams = d_streams.span(),
-                              .stream_bytes = d_sizes.span(),
-                              .max_stream_bytes = *std::max_element(sizes.begin(), sizes.end())};
+  const batch::Compressed chunks{.blocks = d_streams.span(),
+                                 .block_bytes = d_sizes.span(),
+                                 .max_block_bytes = *std::max_element(sizes.begin(), sizes.end())};
   const DeviceArray<std::byte> temp(
-      batch::deflate_restore_temp_bytes(chunks, HEMSTITCH_DEFLATE_ZLIB, chunk_bytes));
-  batch::deflate_restore(chunks, HEMSTITCH_DEFLATE_ZLIB,
-                         {.outputs = d_places.span(),
-                          .capacities = d_rooms.span(),
-                          .output_bytes = d_restored.span(),
-                          .statuses = d_statuses.span()},
-                         chunk_bytes, {}, temp.span(), stream);
+      batch::blocks_restore_temp_bytes(hemstitch::Format::kZlib, chunks, chunk_bytes));
+  batch::blocks_restore(hemstitch::Format::kZlib, chunks,
+                        {.outputs = d_places.span(),
+                         .capacities = d_rooms.span(),
+                         .output_bytes = d_restored.span(),
+                         .statuses = d_statuses.span()},
+                        chunk_bytes, {}, temp.span(), stream);
   // Kernels that read the array would follow here, on the same stream. This example looks at the result instead.
   check(cudaStreamSynchronize(stream));
 

@@ -5,18 +5,20 @@
  * device pointers and sizes, a call that returns the size of the temporary memory, a call that enqueues the
  * work, and one status per block.
  *
- *   hemstitch_lz4_compress_...   raw blocks -> LZ4 blocks, each to its own address
- *   hemstitch_lz4_span_...       raw blocks -> LZ4 blocks, one after the other in one span
- *   hemstitch_lz4_restore_...    LZ4 blocks -> raw blocks
- *   hemstitch_lz4_sizes_...      LZ4 blocks -> their restored sizes
- *   hemstitch_lz4_pages_...      pages of at most 4096 bytes: compressed, raw or same-filled
- *   hemstitch_lz4_frame_...      one buffer <-> a whole LZ4 frame, as the lz4 tool reads and writes it
- *   hemstitch_deflate_compress_...   raw blocks -> streams of DEFLATE, zlib or gzip, or blocks of BGZF
- *   hemstitch_deflate_restore_...    the same streams -> raw blocks, or only their restored sizes
- *   hemstitch_deflate_stream_...     restores one long stream with the whole device
- *   hemstitch_find_..., _parse_  bytes -> candidates -> sequences
+ *   hemstitch_blocks_compress_...   raw blocks -> compressed blocks of a format, each to its own address
+ *   hemstitch_blocks_restore_...    the same blocks -> raw blocks, or only their restored sizes
+ *   hemstitch_long_stream_...       restores one long stream of a format with the whole device
+ *   hemstitch_checksums_async       a format's checksum of many spans
+ *   hemstitch_lz4_span_...          raw blocks -> LZ4 blocks, one after the other in one span
+ *   hemstitch_lz4_sizes_...         LZ4 blocks -> their restored sizes
+ *   hemstitch_lz4_pages_...         pages of at most 4096 bytes: compressed, raw or same-filled
+ *   hemstitch_lz4_frame_...         one buffer <-> a whole LZ4 frame, as the lz4 tool reads and writes it
+ *   hemstitch_find_..., _parse_     bytes -> candidates -> sequences
  *   hemstitch_scan_..., _gather_, _scatter_   sizes -> offsets; many pieces <-> one span
- *   hemstitch_shuffle_..., _unshuffle_   elements <-> planes of their bytes: HDF5's shuffle filter
+ *   hemstitch_shuffle_..., _unshuffle_        elements <-> planes of their bytes: HDF5's shuffle filter
+ *
+ * hemstitch_lz4_compress_..., hemstitch_lz4_restore_... and hemstitch_deflate_... are names of the first four for one
+ * format or a few.
  *
  * Results are equal to those of the reference engine (`reference`), byte for byte, on every device and in
  * every run.
@@ -52,15 +54,33 @@ extern "C" {
 struct CUstream_st;
 typedef struct CUstream_st* hemstitch_stream;
 
-/* ---- LZ4 blocks ---- */
+/* ---- Blocks of any format ----
+ *
+ * `format` says what a compressed block is. Any other number, HEMSTITCH_FORMAT_DEFAULT included, gives
+ * HEMSTITCH_INVALID_OPTION, and the message says which formats work.
+ *
+ *   HEMSTITCH_FORMAT_LZ4      an LZ4 block, without a frame
+ *   HEMSTITCH_FORMAT_GZIP     a gzip member (RFC 1952) with CRC-32, without name and time
+ *   HEMSTITCH_FORMAT_BGZF     a BGZF block: a gzip member whose extra field stores its size. The caller writes the
+ *                             empty block that ends a file
+ *   HEMSTITCH_FORMAT_ZLIB     a zlib stream (RFC 1950), with Adler-32
+ *   HEMSTITCH_FORMAT_DEFLATE  a DEFLATE stream (RFC 1951)
+ *
+ * Each block is restored by itself, given its history. What formats allow:
+ *
+ *              max_block_bytes   max_history_bytes   max_output_bytes
+ *   LZ4        2^31 - 2^25       65536               2^30
+ *   DEFLATE    1 MiB             32768               any
+ *   gzip, zlib 1 MiB             0                   any
+ *   BGZF       65280             0                   any */
 
 /* Raw blocks on the device. Arrays are aligned for their types. Blocks have any alignment, and may overlap
  * each other and each other's histories. */
-typedef struct hemstitch_lz4_blocks {
+typedef struct hemstitch_blocks {
   const void* const* blocks; /* device array: the address of each block; NULL only if its size is 0 */
   const size_t* block_bytes; /* device array: the size of each block; 0 is allowed */
-  /* device array: how many bytes directly before each block its matches may point to, at most 65536. The same
-   * bytes must be there when the block is restored. NULL: no block has a history */
+  /* device array: how many bytes directly before each block its matches may point to. The same bytes must be
+   * there when the block is restored. NULL: no block has a history */
   const uint32_t* history_bytes;
   uint32_t count; /* number of blocks; 0 is allowed */
   /* Bounds of the arrays above. A block that exceeds one of the first two is left out, with the status
@@ -68,28 +88,135 @@ typedef struct hemstitch_lz4_blocks {
   uint32_t max_history_bytes;
   size_t max_block_bytes;
   uint64_t total_block_bytes;
-} hemstitch_lz4_blocks;
+} hemstitch_blocks;
 
-/* The largest compressed size of a block of `block_bytes` bytes; SIZE_MAX if that does not fit in a
- * size_t. */
-HEMSTITCH_API size_t hemstitch_lz4_compress_bound(size_t block_bytes);
+/* The largest compressed size of a block of `block_bytes` bytes; SIZE_MAX if that does not fit in a size_t, if
+ * the block is too large for the format, or if the format is none of these. */
+HEMSTITCH_API size_t hemstitch_blocks_compress_bound(hemstitch_format format, size_t block_bytes);
 
-/* Temporary device memory for hemstitch_lz4_compress_async(). Reads the bounds in `blocks`, never its arrays.
- * `level` is 1..12. The size of the hash tables depends on max_block_bytes, so equal blocks give equal bytes
- * only under equal bounds. */
-HEMSTITCH_API hemstitch_status hemstitch_lz4_compress_temp_bytes(const hemstitch_lz4_blocks* blocks,
-                                                                 int level, size_t* temp_bytes);
+/* Temporary device memory for hemstitch_blocks_compress_async(); for DEFLATE, zlib, gzip and BGZF about 18 bytes
+ * per byte of content. Reads the bounds in `blocks`, never its arrays. `level` is one of the format's: 1..12.
+ * The size of LZ4's hash tables depends on max_block_bytes, so equal blocks give equal bytes only under equal
+ * bounds. */
+HEMSTITCH_API hemstitch_status hemstitch_blocks_compress_temp_bytes(hemstitch_format format,
+                                                                    const hemstitch_blocks* blocks, int level,
+                                                                    size_t* temp_bytes);
 
 /* outputs       device: count pointers, any alignment
  * capacities    device: count elements, the room at each output; NULL: each has room for
- *               hemstitch_lz4_compress_bound(max_block_bytes)
- * output_bytes  device: count elements, the size of each LZ4 block; 0 if the status is not OK
- * statuses      device: count elements; HEMSTITCH_OUTPUT_TOO_SMALL if a block does not fit */
+ *               hemstitch_blocks_compress_bound(format, max_block_bytes)
+ * output_bytes  device: count elements, the size of each compressed block; 0 if the status is not OK
+ * statuses      device: count elements; HEMSTITCH_OUTPUT_TOO_SMALL if a block does not fit; then nothing of it
+ *               is written, except of LZ4 blocks */
+HEMSTITCH_API hemstitch_status hemstitch_blocks_compress_async(hemstitch_format format,
+                                                               const hemstitch_blocks* blocks, int level,
+                                                               void* const* outputs, const size_t* capacities,
+                                                               size_t* output_bytes,
+                                                               hemstitch_status* statuses, void* temp,
+                                                               size_t temp_bytes, hemstitch_stream stream);
+
+/* Compressed blocks on the device. Each must be whole, with nothing after it. Their bytes may be anything:
+ * damaged blocks get an error status. */
+typedef struct hemstitch_compressed_blocks {
+  const void* const* blocks; /* device array: the address of each block, any alignment */
+  const size_t* block_bytes; /* device array: the size of each block */
+  uint64_t count;            /* number of blocks, below 2^31; 0 is allowed */
+  /* the size of the largest block; LZ4: at most 2^30. A larger block gets HEMSTITCH_INVALID_OPTION */
+  size_t max_block_bytes;
+} hemstitch_compressed_blocks;
+
+/* Temporary device memory for hemstitch_blocks_restore_async(): none for LZ4, about 4 bytes per block of DEFLATE,
+ * 64 for other formats. `max_output_bytes` is the largest element of `capacities`; a larger element gets
+ * HEMSTITCH_INVALID_OPTION. Up to 4096, LZ4 blocks are restored as pages. */
+HEMSTITCH_API hemstitch_status
+hemstitch_blocks_restore_temp_bytes(hemstitch_format format, const hemstitch_compressed_blocks* compressed,
+                                    size_t max_output_bytes, size_t* temp_bytes);
+
+/* Headers are read on the device; header checksums, content checksums and sizes are verified there.
+ *
+ * outputs        device: count pointers, any alignment. NULL: find only sizes and statuses; then nothing is
+ *                written, and content checksums and dictionaries are not verified
+ * capacities     device: count elements; no byte beyond them is written
+ * history_bytes  device: count elements, how many bytes directly before each output its matches may point to;
+ *                they must already be there. For a zlib stream that names a dictionary, they are the whole
+ *                dictionary. Other zlib streams, gzip and BGZF have no history: their matches must not point
+ *                before their output. NULL: no block has a history
+ * output_bytes   device: count elements, restored bytes; 0 if the status is not OK
+ * statuses       device: count elements. The contents of an output are unspecified unless its status is OK.
+ *
+ * LZ4: HEMSTITCH_OK, HEMSTITCH_CORRUPT_BLOCK or HEMSTITCH_OUTPUT_TOO_SMALL. In other formats, errors are checked
+ * in this order, and the status is the first that applies:
+ *   header   HEMSTITCH_TRUNCATED (too short for a header and trailer), HEMSTITCH_UNKNOWN_FORMAT,
+ *            HEMSTITCH_UNSUPPORTED_FEATURE, HEMSTITCH_HEADER_CHECKSUM_MISMATCH
+ *            zlib: HEMSTITCH_DICTIONARY_NEEDED, HEMSTITCH_DICTIONARY_MISMATCH
+ *            BGZF: HEMSTITCH_TRUNCATED or HEMSTITCH_TRAILING_GARBAGE if the header's size differs from
+ *            block_bytes
+ *   data     HEMSTITCH_CORRUPT_BLOCK: DEFLATE data that zlib's inflate rejects, that is cut off, or that does
+ *            not end where the trailer begins or the block ends; HEMSTITCH_OUTPUT_TOO_SMALL
+ *   trailer  HEMSTITCH_CONTENT_SIZE_MISMATCH, HEMSTITCH_CONTENT_CHECKSUM_MISMATCH;
+ *            BGZF: HEMSTITCH_BLOCK_CHECKSUM_MISMATCH */
+HEMSTITCH_API hemstitch_status hemstitch_blocks_restore_async(
+    hemstitch_format format, const hemstitch_compressed_blocks* compressed, void* const* outputs,
+    const size_t* capacities, size_t max_output_bytes, const uint32_t* history_bytes, size_t* output_bytes,
+    hemstitch_status* statuses, void* temp, size_t temp_bytes, hemstitch_stream stream);
+
+/* The format's checksum of each of `count` spans: XXH32 with seed 0 (LZ4 frames store it after their blocks),
+ * CRC-32 (gzip, BGZF) or Adler-32 (zlib). DEFLATE has none: HEMSTITCH_INVALID_OPTION. All arrays are on the
+ * device. */
+HEMSTITCH_API hemstitch_status hemstitch_checksums_async(hemstitch_format format, const void* const* spans,
+                                                         const size_t* span_bytes, uint64_t count,
+                                                         uint32_t* checksums, hemstitch_stream stream);
+
+/* ---- One long stream ----
+ *
+ * One long stream in device memory, like most .gz files. The whole device restores it, from many places at
+ * once; hemstitch_blocks_restore_async() would use a single warp. Worthwhile from some megabytes on. `format` is
+ * HEMSTITCH_FORMAT_GZIP, _ZLIB or _DEFLATE. */
+
+/* Temporary device memory for hemstitch_long_stream_restore(): about 4 bytes per byte of content, for at most
+ * 768 MB of content. `capacity` is the room for the content. The call also works with less memory, in smaller
+ * steps; the least is what a stream of 64 KB needs. */
+HEMSTITCH_API hemstitch_status hemstitch_long_stream_temp_bytes(hemstitch_format format,
+                                                                uint64_t stream_bytes, uint64_t capacity,
+                                                                size_t* temp_bytes);
+/* Not asynchronous: it reads counts back and waits for `stream`. Parts that the device does not restore,
+ * damage included, are copied to the host and restored on the calling thread;
+ * docs/formats/gzip-in-parallel.md says which parts these are. Checksums and sizes are verified.
+ *
+ * data           device: the stream, any alignment; for gzip one or more members
+ * output         device: room for `capacity` bytes, any alignment, not overlapping the stream; no byte beyond
+ *                them is written
+ * output_bytes   host: the content's size. If the status is not OK: how many bytes of `output` are correct
+ *
+ * Returns the errors of the call (output_bytes is 0 then), or:
+ *   header   HEMSTITCH_TRUNCATED, HEMSTITCH_UNKNOWN_FORMAT, HEMSTITCH_UNSUPPORTED_FEATURE,
+ *            HEMSTITCH_HEADER_CHECKSUM_MISMATCH, HEMSTITCH_DICTIONARY_NEEDED
+ *   data     HEMSTITCH_CORRUPT_BLOCK: DEFLATE data that zlib's inflate rejects, or that is cut off;
+ *            HEMSTITCH_OUTPUT_TOO_SMALL
+ *   trailer  HEMSTITCH_CONTENT_SIZE_MISMATCH, HEMSTITCH_CONTENT_CHECKSUM_MISMATCH
+ *   after    HEMSTITCH_TRAILING_GARBAGE: other bytes follow the last member; the content before them is
+ *            complete */
+HEMSTITCH_API hemstitch_status hemstitch_long_stream_restore(hemstitch_format format, const void* data,
+                                                             uint64_t stream_bytes, void* output,
+                                                             uint64_t capacity, uint64_t* output_bytes,
+                                                             void* temp, size_t temp_bytes,
+                                                             hemstitch_stream stream);
+
+/* ---- LZ4 blocks ---- */
+
+/* hemstitch_blocks_compress_... and hemstitch_checksums_async() of HEMSTITCH_FORMAT_LZ4. */
+typedef hemstitch_blocks hemstitch_lz4_blocks;
+HEMSTITCH_API size_t hemstitch_lz4_compress_bound(size_t block_bytes);
+HEMSTITCH_API hemstitch_status hemstitch_lz4_compress_temp_bytes(const hemstitch_lz4_blocks* blocks,
+                                                                 int level, size_t* temp_bytes);
 HEMSTITCH_API hemstitch_status hemstitch_lz4_compress_async(const hemstitch_lz4_blocks* blocks, int level,
                                                             void* const* outputs, const size_t* capacities,
                                                             size_t* output_bytes, hemstitch_status* statuses,
                                                             void* temp, size_t temp_bytes,
                                                             hemstitch_stream stream);
+HEMSTITCH_API hemstitch_status hemstitch_lz4_checksums_async(const void* const* spans,
+                                                             const size_t* span_bytes, uint64_t count,
+                                                             uint32_t* checksums, hemstitch_stream stream);
 
 /* Set in sizes[i] if block i is stored, because compressing would not make it smaller. It is the same bit as
  * in LZ4 frames. */
@@ -116,45 +243,23 @@ HEMSTITCH_API hemstitch_status hemstitch_lz4_span_async(const hemstitch_lz4_bloc
                                                         hemstitch_status* statuses, void* temp,
                                                         size_t temp_bytes, hemstitch_stream stream);
 
-/* LZ4 blocks on the device. Their bytes may be anything: damaged blocks get an error status. */
-typedef struct hemstitch_lz4_compressed {
-  const void* const* blocks; /* device array: the address of each block, any alignment */
-  const size_t* block_bytes; /* device array: the size of each block */
-  uint64_t count;            /* number of blocks; 0 is allowed */
-  /* the size of the largest block, at most 2^30; a larger block gets HEMSTITCH_INVALID_OPTION */
-  size_t max_block_bytes;
-} hemstitch_lz4_compressed;
-
-/* `max_output_bytes`: the largest element of `capacities`, at most 2^30. Up to 4096, the blocks are restored
- * as pages. */
+/* hemstitch_blocks_restore_... of HEMSTITCH_FORMAT_LZ4, with `outputs`. */
+typedef hemstitch_compressed_blocks hemstitch_lz4_compressed;
 HEMSTITCH_API hemstitch_status hemstitch_lz4_restore_temp_bytes(const hemstitch_lz4_compressed* compressed,
                                                                 size_t max_output_bytes, size_t* temp_bytes);
-/* outputs        device: count pointers, any alignment
- * capacities     device: count elements; no byte beyond them is written
- * history_bytes  device: count elements, how many bytes directly before each output its matches may point to;
- *                they must already be there. NULL: no block has a history
- * output_bytes   device: count elements, restored bytes; 0 if the status is not OK
- * statuses       device: count elements: HEMSTITCH_OK, HEMSTITCH_CORRUPT_BLOCK or HEMSTITCH_OUTPUT_TOO_SMALL.
- *                The contents of an output are unspecified unless its status is OK */
 HEMSTITCH_API hemstitch_status hemstitch_lz4_restore_async(
     const hemstitch_lz4_compressed* compressed, void* const* outputs, const size_t* capacities,
     size_t max_output_bytes, const uint32_t* history_bytes, size_t* output_bytes, hemstitch_status* statuses,
     void* temp, size_t temp_bytes, hemstitch_stream stream);
 
-/* Finds restored sizes without restoring. Blocks that restore to more than `max_output_bytes` get
- * HEMSTITCH_OUTPUT_TOO_SMALL. */
+/* Finds restored sizes without restoring, and without capacities: blocks that restore to more than
+ * `max_output_bytes` get HEMSTITCH_OUTPUT_TOO_SMALL. */
 HEMSTITCH_API hemstitch_status hemstitch_lz4_sizes_temp_bytes(const hemstitch_lz4_compressed* compressed,
                                                               size_t max_output_bytes, size_t* temp_bytes);
 HEMSTITCH_API hemstitch_status hemstitch_lz4_sizes_async(const hemstitch_lz4_compressed* compressed,
                                                          size_t max_output_bytes, size_t* output_bytes,
                                                          hemstitch_status* statuses, void* temp,
                                                          size_t temp_bytes, hemstitch_stream stream);
-
-/* XXH32 with seed 0 of each of `count` spans: the checksum that LZ4 frames store after their blocks. All
- * arrays are on the device. */
-HEMSTITCH_API hemstitch_status hemstitch_lz4_checksums_async(const void* const* spans,
-                                                             const size_t* span_bytes, uint64_t count,
-                                                             uint32_t* checksums, hemstitch_stream stream);
 
 /* ---- Pages ---- */
 
@@ -252,118 +357,51 @@ HEMSTITCH_API hemstitch_status hemstitch_lz4_frame_restore_async(
 
 /* ---- DEFLATE ---- */
 
+/* The functions for blocks of any format, with numbers of their own for four formats. */
 typedef enum hemstitch_deflate_format {
-  HEMSTITCH_DEFLATE_RAW = 0,  /* RFC 1951 */
-  HEMSTITCH_DEFLATE_ZLIB = 1, /* RFC 1950, with Adler-32 */
-  HEMSTITCH_DEFLATE_GZIP = 2, /* RFC 1952: one member, with CRC-32, without name and time */
-  /* gzip with the extra field that stores the member's size. The caller writes the empty block that ends a
-   * file. */
-  HEMSTITCH_DEFLATE_BGZF = 3
+  HEMSTITCH_DEFLATE_RAW = 0,  /* HEMSTITCH_FORMAT_DEFLATE */
+  HEMSTITCH_DEFLATE_ZLIB = 1, /* HEMSTITCH_FORMAT_ZLIB */
+  HEMSTITCH_DEFLATE_GZIP = 2, /* HEMSTITCH_FORMAT_GZIP */
+  HEMSTITCH_DEFLATE_BGZF = 3  /* HEMSTITCH_FORMAT_BGZF */
 } hemstitch_deflate_format;
 
-/* As for LZ4, with two differences: max_block_bytes is at most 1 MiB, for BGZF 65280; and only raw DEFLATE
- * may have histories, of at most 32768 bytes. */
-typedef hemstitch_lz4_blocks hemstitch_deflate_blocks;
-
-/* The largest compressed size of a block of `block_bytes` bytes; SIZE_MAX for an unknown format, or a block
- * too large for it. */
+/* hemstitch_blocks_compress_...; `format` is a hemstitch_deflate_format. */
+typedef hemstitch_blocks hemstitch_deflate_blocks;
 HEMSTITCH_API size_t hemstitch_deflate_compress_bound(int32_t format, size_t block_bytes);
-
-/* Temporary device memory for hemstitch_deflate_compress_async(): about 18 bytes per byte of content. Reads
- * the bounds in `blocks`, never its arrays. `format` is a hemstitch_deflate_format, `level` 1..12. */
 HEMSTITCH_API hemstitch_status hemstitch_deflate_compress_temp_bytes(const hemstitch_deflate_blocks* blocks,
                                                                      int32_t format, int level,
                                                                      size_t* temp_bytes);
-
-/* Each block becomes a separate stream, which any reader of the format can restore.
- *
- * outputs       device: count pointers, any alignment
- * capacities    device: count elements, the room at each output; NULL: each has room for
- *               hemstitch_deflate_compress_bound(format, max_block_bytes)
- * output_bytes  device: count elements, the size of each stream; 0 if the status is not OK
- * statuses      device: count elements; HEMSTITCH_OUTPUT_TOO_SMALL if a stream does not fit: then nothing of
- *               it is written */
 HEMSTITCH_API hemstitch_status hemstitch_deflate_compress_async(
     const hemstitch_deflate_blocks* blocks, int32_t format, int level, void* const* outputs,
     const size_t* capacities, size_t* output_bytes, hemstitch_status* statuses, void* temp, size_t temp_bytes,
     hemstitch_stream stream);
 
-/* Streams of DEFLATE, zlib or gzip, or blocks of BGZF, on the device. Each must be whole, with nothing after
- * it. A gzip stream is one member. Their bytes may be anything: damaged streams get an error status. */
+/* hemstitch_blocks_restore_...; these are the members of hemstitch_compressed_blocks. */
 typedef struct hemstitch_deflate_streams {
-  const void* const* streams; /* device array: the address of each stream, any alignment */
-  const size_t* stream_bytes; /* device array: the size of each stream */
-  uint64_t count;             /* number of streams, below 2^31; 0 is allowed */
-  size_t max_stream_bytes;    /* size of the largest stream; a larger one gets HEMSTITCH_INVALID_OPTION */
+  const void* const* streams;
+  const size_t* stream_bytes;
+  uint64_t count;
+  size_t max_stream_bytes;
 } hemstitch_deflate_streams;
 
-/* Temporary device memory for hemstitch_deflate_restore_async(): about 4 bytes per stream of raw DEFLATE, 64
- * for other formats. `format` is a hemstitch_deflate_format. `max_output_bytes` is the largest element of
- * `capacities`; a larger element gets HEMSTITCH_INVALID_OPTION. */
 HEMSTITCH_API hemstitch_status hemstitch_deflate_restore_temp_bytes(const hemstitch_deflate_streams* streams,
                                                                     int32_t format, size_t max_output_bytes,
                                                                     size_t* temp_bytes);
-/* Headers are read on the device; header checksums, content checksums and sizes are verified there.
- *
- * outputs        device: count pointers, any alignment. NULL: find only sizes and statuses; then nothing is
- *                written, and content checksums and dictionaries are not verified
- * capacities     device: count elements; no byte beyond them is written
- * history_bytes  device: count elements, how many bytes directly before each output its matches may point to;
- *                they must already be there. For a zlib stream that names a dictionary, they are the whole
- *                dictionary. Other zlib streams, gzip and BGZF have no history: their matches must not point
- *                before their output. NULL: no stream has a history
- * output_bytes   device: count elements, restored bytes; 0 if the status is not OK
- * statuses       device: count elements. The contents of an output are unspecified unless its status is OK.
- *
- * Errors are checked in this order, and the status is the first that applies:
- *   header   HEMSTITCH_TRUNCATED (too short for a header and trailer), HEMSTITCH_UNKNOWN_FORMAT,
- *            HEMSTITCH_UNSUPPORTED_FEATURE, HEMSTITCH_HEADER_CHECKSUM_MISMATCH
- *            zlib: HEMSTITCH_DICTIONARY_NEEDED, HEMSTITCH_DICTIONARY_MISMATCH
- *            BGZF: HEMSTITCH_TRUNCATED or HEMSTITCH_TRAILING_GARBAGE if the header's size differs from
- *            stream_bytes
- *   data     HEMSTITCH_CORRUPT_BLOCK: DEFLATE data that zlib's inflate rejects, that is cut off, or that does
- *            not end where the trailer begins or the stream ends; HEMSTITCH_OUTPUT_TOO_SMALL
- *   trailer  HEMSTITCH_CONTENT_SIZE_MISMATCH, HEMSTITCH_CONTENT_CHECKSUM_MISMATCH;
- *            BGZF: HEMSTITCH_BLOCK_CHECKSUM_MISMATCH */
 HEMSTITCH_API hemstitch_status hemstitch_deflate_restore_async(
     const hemstitch_deflate_streams* streams, int32_t format, void* const* outputs, const size_t* capacities,
     size_t max_output_bytes, const uint32_t* history_bytes, size_t* output_bytes, hemstitch_status* statuses,
     void* temp, size_t temp_bytes, hemstitch_stream stream);
 
-/* One long stream in device memory, like most .gz files. The whole device restores it, from many places at
- * once; hemstitch_deflate_restore_async() would use a single warp. Worthwhile from some megabytes on.
- *
- * Temporary device memory for hemstitch_deflate_stream_restore(): about 4 bytes per byte of content, for at
- * most 768 MB of content. `capacity` is the room for the content; `format` is HEMSTITCH_DEFLATE_RAW, _ZLIB or
- * _GZIP. The call also works with less memory, in smaller steps; the least is what a stream of 64 KB
- * needs. */
+/* hemstitch_long_stream_... */
 HEMSTITCH_API hemstitch_status hemstitch_deflate_stream_temp_bytes(uint64_t stream_bytes, uint64_t capacity,
                                                                    int32_t format, size_t* temp_bytes);
-/* Not asynchronous: it reads counts back and waits for `stream`. Parts that the device does not restore,
- * damage included, are copied to the host and restored on the calling thread;
- * docs/formats/gzip-in-parallel.md says which parts these are. Checksums and sizes are verified.
- *
- * data           device: the stream, any alignment; for gzip one or more members
- * output         device: room for `capacity` bytes, any alignment, not overlapping the stream; no byte beyond
- *                them is written
- * output_bytes   host: the content's size. If the status is not OK: how many bytes of `output` are correct
- *
- * Returns the errors of the call (output_bytes is 0 then), or:
- *   header   HEMSTITCH_TRUNCATED, HEMSTITCH_UNKNOWN_FORMAT, HEMSTITCH_UNSUPPORTED_FEATURE,
- *            HEMSTITCH_HEADER_CHECKSUM_MISMATCH, HEMSTITCH_DICTIONARY_NEEDED
- *   data     HEMSTITCH_CORRUPT_BLOCK: DEFLATE data that zlib's inflate rejects, or that is cut off;
- *            HEMSTITCH_OUTPUT_TOO_SMALL
- *   trailer  HEMSTITCH_CONTENT_SIZE_MISMATCH, HEMSTITCH_CONTENT_CHECKSUM_MISMATCH
- *   after    HEMSTITCH_TRAILING_GARBAGE: other bytes follow the last member; the content before them is
- *            complete */
 HEMSTITCH_API hemstitch_status hemstitch_deflate_stream_restore(const void* data, uint64_t stream_bytes,
                                                                 int32_t format, void* output,
                                                                 uint64_t capacity, uint64_t* output_bytes,
                                                                 void* temp, size_t temp_bytes,
                                                                 hemstitch_stream stream);
 
-/* CRC-32 (as in gzip and BGZF) and Adler-32 (as in zlib) of each of `count` spans. All arrays are on the
- * device. */
+/* hemstitch_checksums_async() of HEMSTITCH_FORMAT_GZIP and of HEMSTITCH_FORMAT_ZLIB. */
 HEMSTITCH_API hemstitch_status hemstitch_crc32_async(const void* const* spans, const size_t* span_bytes,
                                                      uint64_t count, uint32_t* checksums,
                                                      hemstitch_stream stream);

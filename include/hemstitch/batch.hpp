@@ -3,9 +3,10 @@
 // A span here is a device address and a count; nothing on the host reads through it. If arrays of one call
 // must have the same length, the functions check it, which C cannot do. For everything else see batch.h.
 //
-//   hemstitch::batch::Blocks blocks{.blocks = d_blocks, .block_bytes = d_sizes, .max_block_bytes = 65536,
-//   ...}; std::size_t temp_bytes = hemstitch::batch::lz4_compress_temp_bytes(blocks, level);
-//   hemstitch::batch::lz4_compress(blocks, level, {.outputs = d_outputs, ...}, {d_temp, temp_bytes}, stream);
+//   hemstitch::batch::Blocks blocks{.blocks = d_blocks, .block_bytes = d_sizes, .max_block_bytes = 65536, ...};
+//   std::size_t temp_bytes = hemstitch::batch::blocks_compress_temp_bytes(format, blocks, level);
+//   hemstitch::batch::blocks_compress(format, blocks, level, {.outputs = d_outputs, ...}, {d_temp, temp_bytes},
+//                                     stream);
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,7 @@ namespace hemstitch::batch {
 
 using Temp = std::span<std::byte>;
 
-// Raw blocks; hemstitch_lz4_blocks.
+// Raw blocks; hemstitch_blocks.
 struct Blocks {
   std::span<const void* const> blocks;
   std::span<const std::size_t> block_bytes;
@@ -30,7 +31,7 @@ struct Blocks {
   std::uint64_t total_block_bytes = 0;
 };
 
-// LZ4 blocks; hemstitch_lz4_compressed.
+// Compressed blocks; hemstitch_compressed_blocks.
 struct Compressed {
   std::span<const void* const> blocks;
   std::span<const std::size_t> block_bytes;
@@ -47,7 +48,7 @@ struct Streams {
 // Where results go, one per block.
 struct Outputs {
   std::span<void* const> outputs;
-  // compressing: empty means hemstitch_lz4_compress_bound(max_block_bytes) or its DEFLATE counterpart at each
+  // compressing: empty means blocks_compress_bound(format, max_block_bytes) at each
   std::span<const std::size_t> capacities = {};
   std::span<std::size_t> output_bytes;
   std::span<hemstitch_status> statuses;
@@ -70,13 +71,13 @@ inline void same_count(std::size_t count, std::size_t expected, const char* name
                                             " elements for " + std::to_string(expected) + " blocks");
 }
 
-inline hemstitch_lz4_blocks given(const Blocks& blocks) {
+inline hemstitch_blocks given(const Blocks& blocks) {
   if (blocks.blocks.size() > UINT32_MAX)
     throw Error(Status::kInvalidOption, "batch: more than 2^32 - 1 blocks; divide the batch");
   same_count(blocks.block_bytes.size(), blocks.blocks.size(), "block_bytes");
   if (!blocks.history_bytes.empty())
     same_count(blocks.history_bytes.size(), blocks.blocks.size(), "history_bytes");
-  hemstitch_lz4_blocks given{};
+  hemstitch_blocks given{};
   given.blocks = blocks.blocks.data();
   given.block_bytes = blocks.block_bytes.data();
   given.history_bytes = blocks.history_bytes.empty() ? nullptr : blocks.history_bytes.data();
@@ -87,7 +88,7 @@ inline hemstitch_lz4_blocks given(const Blocks& blocks) {
   return given;
 }
 
-inline hemstitch_lz4_compressed given(const Compressed& compressed) {
+inline hemstitch_compressed_blocks given(const Compressed& compressed) {
   same_count(compressed.block_bytes.size(), compressed.blocks.size(), "block_bytes");
   return {compressed.blocks.data(), compressed.block_bytes.data(), compressed.blocks.size(),
           compressed.max_block_bytes};
@@ -106,24 +107,105 @@ inline void same_count(const Outputs& outputs, std::size_t expected) {
   if (!outputs.capacities.empty()) same_count(outputs.capacities.size(), expected, "capacities");
 }
 
+// Outputs and histories may be left out.
+inline void check_restoring(const Outputs& outputs, std::span<const std::uint32_t> history_bytes,
+                            std::size_t count) {
+  if (!outputs.outputs.empty()) same_count(outputs.outputs.size(), count, "outputs");
+  same_count(outputs.capacities.size(), count, "capacities");
+  same_count(outputs.output_bytes.size(), count, "output_bytes");
+  same_count(outputs.statuses.size(), count, "statuses");
+  if (!history_bytes.empty()) same_count(history_bytes.size(), count, "history_bytes");
+}
+
+// C takes NULL for an array that is left out.
+template <class T>
+T* data_or_null(std::span<T> array) {
+  return array.empty() ? nullptr : array.data();
+}
+
+inline hemstitch_format number_of(Format format) { return static_cast<hemstitch_format>(format); }
+
 }  // namespace detail
+
+// ---- Blocks of any format ----
+
+// SIZE_MAX for a block that is too large for the format.
+inline std::size_t blocks_compress_bound(Format format, std::size_t block_bytes) {
+  return hemstitch_blocks_compress_bound(detail::number_of(format), block_bytes);
+}
+
+inline std::size_t blocks_compress_temp_bytes(Format format, const Blocks& blocks, int level) {
+  const hemstitch_blocks given = detail::given(blocks);
+  std::size_t bytes = 0;
+  detail::check(hemstitch_blocks_compress_temp_bytes(detail::number_of(format), &given, level, &bytes));
+  return bytes;
+}
+
+inline void blocks_compress(Format format, const Blocks& blocks, int level, const Outputs& outputs, Temp temp,
+                            hemstitch_stream stream) {
+  const hemstitch_blocks given = detail::given(blocks);
+  detail::same_count(outputs, given.count);
+  detail::check(
+      hemstitch_blocks_compress_async(detail::number_of(format), &given, level, outputs.outputs.data(),
+                                      detail::data_or_null(outputs.capacities), outputs.output_bytes.data(),
+                                      outputs.statuses.data(), temp.data(), temp.size(), stream));
+}
+
+inline std::size_t blocks_restore_temp_bytes(Format format, const Compressed& compressed,
+                                             std::size_t max_output_bytes) {
+  const hemstitch_compressed_blocks given = detail::given(compressed);
+  std::size_t bytes = 0;
+  detail::check(
+      hemstitch_blocks_restore_temp_bytes(detail::number_of(format), &given, max_output_bytes, &bytes));
+  return bytes;
+}
+
+// `outputs.outputs` empty: finds only sizes and statuses. `history_bytes` empty: no block has any.
+inline void blocks_restore(Format format, const Compressed& compressed, const Outputs& outputs,
+                           std::size_t max_output_bytes, std::span<const std::uint32_t> history_bytes,
+                           Temp temp, hemstitch_stream stream) {
+  const hemstitch_compressed_blocks given = detail::given(compressed);
+  detail::check_restoring(outputs, history_bytes, compressed.blocks.size());
+  detail::check(hemstitch_blocks_restore_async(
+      detail::number_of(format), &given, detail::data_or_null(outputs.outputs), outputs.capacities.data(),
+      max_output_bytes, detail::data_or_null(history_bytes), outputs.output_bytes.data(),
+      outputs.statuses.data(), temp.data(), temp.size(), stream));
+}
+
+inline void checksums(Format format, std::span<const void* const> spans,
+                      std::span<const std::size_t> span_bytes, std::span<std::uint32_t> results,
+                      hemstitch_stream stream) {
+  detail::same_count(span_bytes.size(), spans.size(), "span_bytes");
+  detail::same_count(results.size(), spans.size(), "results");
+  detail::check(hemstitch_checksums_async(detail::number_of(format), spans.data(), span_bytes.data(),
+                                          spans.size(), results.data(), stream));
+}
+
+inline std::size_t long_stream_temp_bytes(Format format, std::uint64_t stream_bytes, std::uint64_t capacity) {
+  std::size_t bytes = 0;
+  detail::check(hemstitch_long_stream_temp_bytes(detail::number_of(format), stream_bytes, capacity, &bytes));
+  return bytes;
+}
+
+// Waits for the stream. Returns the content's size.
+inline std::uint64_t long_stream_restore(Format format, std::span<const std::byte> data,
+                                         std::span<std::byte> output, Temp temp, hemstitch_stream stream) {
+  std::uint64_t bytes = 0;
+  detail::check(hemstitch_long_stream_restore(detail::number_of(format), data.data(), data.size(),
+                                              output.data(), output.size(), &bytes, temp.data(), temp.size(),
+                                              stream));
+  return bytes;
+}
 
 // ---- LZ4 blocks ----
 
 inline std::size_t lz4_compress_temp_bytes(const Blocks& blocks, int level) {
-  const hemstitch_lz4_blocks given = detail::given(blocks);
-  std::size_t bytes = 0;
-  detail::check(hemstitch_lz4_compress_temp_bytes(&given, level, &bytes));
-  return bytes;
+  return blocks_compress_temp_bytes(Format::kLz4, blocks, level);
 }
 
 inline void lz4_compress(const Blocks& blocks, int level, const Outputs& outputs, Temp temp,
                          hemstitch_stream stream) {
-  const hemstitch_lz4_blocks given = detail::given(blocks);
-  detail::same_count(outputs, given.count);
-  detail::check(hemstitch_lz4_compress_async(
-      &given, level, outputs.outputs.data(), outputs.capacities.empty() ? nullptr : outputs.capacities.data(),
-      outputs.output_bytes.data(), outputs.statuses.data(), temp.data(), temp.size(), stream));
+  blocks_compress(Format::kLz4, blocks, level, outputs, temp, stream);
 }
 
 inline std::size_t lz4_span_temp_bytes(const Blocks& blocks, int level) {
@@ -156,23 +238,14 @@ inline void lz4_span(const Blocks& blocks, int level, const SpanOutput& output, 
 }
 
 inline std::size_t lz4_restore_temp_bytes(const Compressed& compressed, std::size_t max_output_bytes) {
-  const hemstitch_lz4_compressed given = detail::given(compressed);
-  std::size_t bytes = 0;
-  detail::check(hemstitch_lz4_restore_temp_bytes(&given, max_output_bytes, &bytes));
-  return bytes;
+  return blocks_restore_temp_bytes(Format::kLz4, compressed, max_output_bytes);
 }
 
 // `history_bytes` empty: no block has any.
 inline void lz4_restore(const Compressed& compressed, const Outputs& outputs, std::size_t max_output_bytes,
                         std::span<const std::uint32_t> history_bytes, Temp temp, hemstitch_stream stream) {
-  const hemstitch_lz4_compressed given = detail::given(compressed);
-  detail::same_count(outputs, given.count);
-  detail::same_count(outputs.capacities.size(), given.count, "capacities");
-  if (!history_bytes.empty()) detail::same_count(history_bytes.size(), given.count, "history_bytes");
-  detail::check(hemstitch_lz4_restore_async(
-      &given, outputs.outputs.data(), outputs.capacities.data(), max_output_bytes,
-      history_bytes.empty() ? nullptr : history_bytes.data(), outputs.output_bytes.data(),
-      outputs.statuses.data(), temp.data(), temp.size(), stream));
+  detail::same_count(outputs.outputs.size(), compressed.blocks.size(), "outputs");
+  blocks_restore(Format::kLz4, compressed, outputs, max_output_bytes, history_bytes, temp, stream);
 }
 
 inline std::size_t lz4_sizes_temp_bytes(const Compressed& compressed, std::size_t max_output_bytes) {
@@ -313,12 +386,7 @@ inline void deflate_restore(const Streams& streams, hemstitch_deflate_format for
                             std::size_t max_output_bytes, std::span<const std::uint32_t> history_bytes,
                             Temp temp, hemstitch_stream stream) {
   const hemstitch_deflate_streams given = detail::given(streams);
-  const auto count = static_cast<std::size_t>(given.count);
-  if (!outputs.outputs.empty()) detail::same_count(outputs.outputs.size(), count, "outputs");
-  detail::same_count(outputs.capacities.size(), count, "capacities");
-  detail::same_count(outputs.output_bytes.size(), count, "output_bytes");
-  detail::same_count(outputs.statuses.size(), count, "statuses");
-  if (!history_bytes.empty()) detail::same_count(history_bytes.size(), count, "history_bytes");
+  detail::check_restoring(outputs, history_bytes, streams.streams.size());
   detail::check(hemstitch_deflate_restore_async(
       &given, format, outputs.outputs.empty() ? nullptr : outputs.outputs.data(), outputs.capacities.data(),
       max_output_bytes, history_bytes.empty() ? nullptr : history_bytes.data(), outputs.output_bytes.data(),

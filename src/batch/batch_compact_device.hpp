@@ -1,5 +1,5 @@
-// The device's part of compaction in the batch interface. Every build has one of batch_compact_cuda.cpp and
-// batch_compact_no_device.cpp; the latter throws kDeviceUnavailable.
+// The device's part of compaction in the batch interface. Builds with CUDA have batch_compact_cuda.cpp, others
+// stubs that throw kDeviceUnavailable (cmake/no_device_stubs.cmake).
 #pragma once
 
 #include <cstddef>

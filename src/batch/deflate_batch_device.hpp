@@ -1,12 +1,12 @@
 // The device's part of DEFLATE in the batch interface, with checked arguments. Builds with CUDA have
-// deflate_batch_cuda.cu and deflate_restore_batch_cuda.cu, others batch_no_device.cpp, which throws
-// kDeviceUnavailable.
+// deflate_batch_cuda.cu and deflate_restore_batch_cuda.cu, others stubs that throw kDeviceUnavailable
+// (cmake/no_device_stubs.cmake).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "batch/lz4_batch_device.hpp"
+#include "format/batch_format.hpp"
 #include "format/checksum.hpp"
 #include "format/deflate/deflate_levels.hpp"
 #include "hemstitch/batch.h"
@@ -43,11 +43,6 @@ void deflate_restore_async(const hemstitch_deflate_streams& streams, Format form
                            const std::size_t* d_capacities, std::size_t max_output_bytes,
                            const std::uint32_t* d_history_bytes, std::size_t* d_output_bytes,
                            hemstitch_status* d_statuses, BatchTemp temp, hemstitch_stream stream);
-std::size_t deflate_stream_temp_bytes(std::uint64_t stream_bytes, std::uint64_t capacity);
-// Returns the status of the stream.
-Status deflate_stream_restore(const std::byte* d_data, std::uint64_t stream_bytes, Format format,
-                              std::byte* d_output, std::uint64_t capacity, std::uint64_t& output_bytes,
-                              BatchTemp temp, hemstitch_stream stream);
 // kCrc32 or kAdler32.
 void deflate_checksums_async(Checksum kind, const void* const* d_spans, const std::size_t* d_span_bytes,
                              std::uint64_t count, std::uint32_t* d_checksums, hemstitch_stream stream);

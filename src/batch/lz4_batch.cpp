@@ -1,5 +1,4 @@
-// The LZ4 part of the batch interface: checks arguments and looks levels up; lz4_batch_device.hpp does the
-// rest.
+// LZ4 in the batch interface: checks arguments and looks levels up; lz4_batch_device.hpp does the rest.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include "batch/lz4_batch_device.hpp"
 #include "core/c_call.hpp"
 #include "core/page.hpp"
+#include "format/batch_format.hpp"
 #include "format/lz4/frame/lz4_frame.hpp"
 #include "format/lz4/frame/lz4_frame_layout.hpp"
 #include "match/common/parameter_check.hpp"
@@ -20,11 +20,14 @@ namespace {
 constexpr std::size_t kMostRawBytes = 0x7E000000;
 constexpr std::size_t kMostRestoredBytes = std::size_t{1} << 30;
 
-const hemstitch_lz4_blocks& checked(const hemstitch_lz4_blocks* blocks) {
-  const hemstitch_lz4_blocks& given = *needed(blocks, "blocks");
+const hemstitch_lz4_blocks& checked(const hemstitch_lz4_blocks& given) {
   check_parameter("batch", "max_history_bytes", given.max_history_bytes, 0, kMostBatchHistoryBytes);
   check_parameter("batch", "max_block_bytes", given.max_block_bytes, 0, kMostRawBytes);
   return given;
+}
+
+const hemstitch_lz4_blocks& checked(const hemstitch_lz4_blocks* blocks) {
+  return checked(*needed(blocks, "blocks"));
 }
 
 const hemstitch_lz4_blocks& checked_pages(const hemstitch_lz4_blocks* pages) {
@@ -40,25 +43,51 @@ void need_arrays(const hemstitch_lz4_blocks& blocks, const hemstitch_status* sta
   need_for(blocks.count, statuses, "statuses");
 }
 
-Lz4Level checked_lz4_level(int level, std::size_t block_bytes, std::size_t history_bytes) {
-  return lz4_level(checked_level(level), block_bytes, history_bytes);
+Lz4Level checked_lz4_level(int level, const hemstitch_lz4_blocks& blocks) {
+  return lz4_level(checked_level(level), blocks.max_block_bytes, blocks.max_history_bytes);
 }
 
-const hemstitch_lz4_compressed& checked(const hemstitch_lz4_compressed* compressed,
-                                        std::size_t max_output_bytes) {
-  const hemstitch_lz4_compressed& given = *needed(compressed, "compressed");
+const hemstitch_lz4_compressed& checked(const hemstitch_lz4_compressed& given, std::size_t max_output_bytes) {
   check_parameter("batch", "max_block_bytes", given.max_block_bytes, 0, kMostRestoredBytes);
   check_parameter("batch", "max_output_bytes", max_output_bytes, 0, kMostRestoredBytes);
   return given;
 }
 
-void need_arrays(const hemstitch_lz4_compressed& compressed, const std::size_t* output_bytes,
-                 const hemstitch_status* statuses) {
-  need_for(compressed.count, compressed.blocks, "blocks");
-  need_for(compressed.count, compressed.block_bytes, "block_bytes");
-  need_for(compressed.count, output_bytes, "output_bytes");
-  need_for(compressed.count, statuses, "statuses");
-}
+class Lz4Batch : public BatchFormat {
+ public:
+  Format id() const override { return Format::kLz4; }
+
+  std::size_t compress_bound(std::size_t block_bytes) const override {
+    const std::size_t most_growth = block_bytes / 255 + 16;
+    constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
+    return block_bytes <= kMost - most_growth ? block_bytes + most_growth : kMost;
+  }
+  std::size_t compress_temp_bytes(const hemstitch_blocks& blocks, int level) const override {
+    return lz4_compress_temp_bytes(checked(blocks), checked_lz4_level(level, blocks));
+  }
+  void compress_async(const hemstitch_blocks& blocks, int level, const BatchOutputs& outputs, BatchTemp temp,
+                      hemstitch_stream stream) const override {
+    lz4_compress_async(checked(blocks), checked_lz4_level(level, blocks), outputs.d_outputs,
+                       outputs.d_capacities, outputs.d_output_bytes, outputs.d_statuses, temp, stream);
+  }
+
+  std::size_t restore_temp_bytes(const hemstitch_compressed_blocks& compressed,
+                                 std::size_t max_output_bytes) const override {
+    return lz4_restore_temp_bytes(checked(compressed, max_output_bytes), max_output_bytes);
+  }
+  void restore_async(const hemstitch_compressed_blocks& compressed, const BatchOutputs& outputs,
+                     std::size_t max_output_bytes, const std::uint32_t* d_history_bytes, BatchTemp temp,
+                     hemstitch_stream stream) const override {
+    lz4_restore_async(checked(compressed, max_output_bytes), outputs.d_outputs, outputs.d_capacities,
+                      max_output_bytes, d_history_bytes, outputs.d_output_bytes, outputs.d_statuses, temp,
+                      stream);
+  }
+
+  void checksums_async(const void* const* d_spans, const std::size_t* d_span_bytes, std::uint64_t count,
+                       std::uint32_t* d_checksums, hemstitch_stream stream) const override {
+    lz4_checksums_async(d_spans, d_span_bytes, count, d_checksums, stream);
+  }
+};
 
 const hemstitch_lz4_frame& checked(const hemstitch_lz4_frame* frame) {
   const hemstitch_lz4_frame& given = *needed(frame, "frame");
@@ -127,6 +156,13 @@ hemstitch_lz4_frame read_header(std::span<const std::byte> begin) {
 }
 
 }  // namespace
+
+std::vector<std::unique_ptr<BatchFormat>> make_lz4_batch_formats() {
+  std::vector<std::unique_ptr<BatchFormat>> formats;
+  formats.push_back(std::make_unique<Lz4Batch>());
+  return formats;
+}
+
 }  // namespace hemstitch
 
 using hemstitch::guarded;
@@ -137,33 +173,20 @@ using hemstitch::needed;
 extern "C" {
 
 size_t hemstitch_lz4_compress_bound(size_t block_bytes) {
-  const size_t most_growth = block_bytes / 255 + 16;
-  return block_bytes <= SIZE_MAX - most_growth ? block_bytes + most_growth : SIZE_MAX;
+  return hemstitch_blocks_compress_bound(HEMSTITCH_FORMAT_LZ4, block_bytes);
 }
 
 hemstitch_status hemstitch_lz4_compress_temp_bytes(const hemstitch_lz4_blocks* blocks, int level,
                                                    size_t* temp_bytes) {
-  return guarded([&] {
-    const auto& given = hemstitch::checked(blocks);
-    needed(temp_bytes, "temp_bytes");
-    *temp_bytes = hemstitch::lz4_compress_temp_bytes(
-        given, hemstitch::checked_lz4_level(level, given.max_block_bytes, given.max_history_bytes));
-  });
+  return hemstitch_blocks_compress_temp_bytes(HEMSTITCH_FORMAT_LZ4, blocks, level, temp_bytes);
 }
 
 hemstitch_status hemstitch_lz4_compress_async(const hemstitch_lz4_blocks* blocks, int level,
                                               void* const* outputs, const size_t* capacities,
                                               size_t* output_bytes, hemstitch_status* statuses, void* temp,
                                               size_t temp_bytes, hemstitch_stream stream) {
-  return guarded([&] {
-    const auto& given = hemstitch::checked(blocks);
-    need_arrays(given, statuses);
-    need_for(given.count, outputs, "outputs");
-    need_for(given.count, output_bytes, "output_bytes");
-    hemstitch::lz4_compress_async(
-        given, hemstitch::checked_lz4_level(level, given.max_block_bytes, given.max_history_bytes), outputs,
-        capacities, output_bytes, statuses, {temp, temp_bytes}, stream);
-  });
+  return hemstitch_blocks_compress_async(HEMSTITCH_FORMAT_LZ4, blocks, level, outputs, capacities,
+                                         output_bytes, statuses, temp, temp_bytes, stream);
 }
 
 hemstitch_status hemstitch_lz4_span_temp_bytes(const hemstitch_lz4_blocks* blocks, int level,
@@ -171,8 +194,7 @@ hemstitch_status hemstitch_lz4_span_temp_bytes(const hemstitch_lz4_blocks* block
   return guarded([&] {
     const auto& given = hemstitch::checked(blocks);
     needed(temp_bytes, "temp_bytes");
-    *temp_bytes = hemstitch::lz4_span_temp_bytes(
-        given, hemstitch::checked_lz4_level(level, given.max_block_bytes, given.max_history_bytes));
+    *temp_bytes = hemstitch::lz4_span_temp_bytes(given, hemstitch::checked_lz4_level(level, given));
   });
 }
 
@@ -186,19 +208,14 @@ hemstitch_status hemstitch_lz4_span_async(const hemstitch_lz4_blocks* blocks, in
     need_for(place.capacity, place.span, "span.span");
     need_for(given.count, place.sizes, "span.sizes");
     needed(place.offsets, "span.offsets");
-    hemstitch::lz4_span_async(
-        given, hemstitch::checked_lz4_level(level, given.max_block_bytes, given.max_history_bytes), place,
-        statuses, {temp, temp_bytes}, stream);
+    hemstitch::lz4_span_async(given, hemstitch::checked_lz4_level(level, given), place, statuses,
+                              {temp, temp_bytes}, stream);
   });
 }
 
 hemstitch_status hemstitch_lz4_restore_temp_bytes(const hemstitch_lz4_compressed* compressed,
                                                   size_t max_output_bytes, size_t* temp_bytes) {
-  return guarded([&] {
-    needed(temp_bytes, "temp_bytes");
-    *temp_bytes =
-        hemstitch::lz4_restore_temp_bytes(hemstitch::checked(compressed, max_output_bytes), max_output_bytes);
-  });
+  return hemstitch_blocks_restore_temp_bytes(HEMSTITCH_FORMAT_LZ4, compressed, max_output_bytes, temp_bytes);
 }
 
 hemstitch_status hemstitch_lz4_restore_async(const hemstitch_lz4_compressed* compressed, void* const* outputs,
@@ -206,22 +223,20 @@ hemstitch_status hemstitch_lz4_restore_async(const hemstitch_lz4_compressed* com
                                              const uint32_t* history_bytes, size_t* output_bytes,
                                              hemstitch_status* statuses, void* temp, size_t temp_bytes,
                                              hemstitch_stream stream) {
-  return guarded([&] {
-    const auto& given = hemstitch::checked(compressed, max_output_bytes);
-    need_arrays(given, output_bytes, statuses);
-    need_for(given.count, outputs, "outputs");
-    need_for(given.count, capacities, "capacities");
-    hemstitch::lz4_restore_async(given, outputs, capacities, max_output_bytes, history_bytes, output_bytes,
-                                 statuses, {temp, temp_bytes}, stream);
-  });
+  const hemstitch_status outputs_given =
+      guarded([&] { need_for(needed(compressed, "compressed")->count, outputs, "outputs"); });
+  if (outputs_given != HEMSTITCH_OK) return outputs_given;
+  return hemstitch_blocks_restore_async(HEMSTITCH_FORMAT_LZ4, compressed, outputs, capacities,
+                                        max_output_bytes, history_bytes, output_bytes, statuses, temp,
+                                        temp_bytes, stream);
 }
 
 hemstitch_status hemstitch_lz4_sizes_temp_bytes(const hemstitch_lz4_compressed* compressed,
                                                 size_t max_output_bytes, size_t* temp_bytes) {
   return guarded([&] {
     needed(temp_bytes, "temp_bytes");
-    *temp_bytes =
-        hemstitch::lz4_sizes_temp_bytes(hemstitch::checked(compressed, max_output_bytes), max_output_bytes);
+    *temp_bytes = hemstitch::lz4_sizes_temp_bytes(
+        hemstitch::checked(*needed(compressed, "compressed"), max_output_bytes), max_output_bytes);
   });
 }
 
@@ -230,20 +245,18 @@ hemstitch_status hemstitch_lz4_sizes_async(const hemstitch_lz4_compressed* compr
                                            hemstitch_status* statuses, void* temp, size_t temp_bytes,
                                            hemstitch_stream stream) {
   return guarded([&] {
-    const auto& given = hemstitch::checked(compressed, max_output_bytes);
-    need_arrays(given, output_bytes, statuses);
+    const auto& given = hemstitch::checked(*needed(compressed, "compressed"), max_output_bytes);
+    need_for(given.count, given.blocks, "blocks");
+    need_for(given.count, given.block_bytes, "block_bytes");
+    need_for(given.count, output_bytes, "output_bytes");
+    need_for(given.count, statuses, "statuses");
     hemstitch::lz4_sizes_async(given, max_output_bytes, output_bytes, statuses, {temp, temp_bytes}, stream);
   });
 }
 
 hemstitch_status hemstitch_lz4_checksums_async(const void* const* spans, const size_t* span_bytes,
                                                uint64_t count, uint32_t* checksums, hemstitch_stream stream) {
-  return guarded([&] {
-    need_for(count, spans, "spans");
-    need_for(count, span_bytes, "span_bytes");
-    need_for(count, checksums, "checksums");
-    hemstitch::lz4_checksums_async(spans, span_bytes, count, checksums, stream);
-  });
+  return hemstitch_checksums_async(HEMSTITCH_FORMAT_LZ4, spans, span_bytes, count, checksums, stream);
 }
 
 hemstitch_status hemstitch_lz4_pages_compress_temp_bytes(const hemstitch_lz4_blocks* pages, int level,
@@ -251,8 +264,7 @@ hemstitch_status hemstitch_lz4_pages_compress_temp_bytes(const hemstitch_lz4_blo
   return guarded([&] {
     const auto& given = hemstitch::checked_pages(pages);
     needed(temp_bytes, "temp_bytes");
-    *temp_bytes = hemstitch::lz4_pages_compress_temp_bytes(
-        given, hemstitch::checked_lz4_level(level, given.max_block_bytes, given.max_history_bytes));
+    *temp_bytes = hemstitch::lz4_pages_compress_temp_bytes(given, hemstitch::checked_lz4_level(level, given));
   });
 }
 
@@ -265,9 +277,8 @@ hemstitch_status hemstitch_lz4_pages_compress_async(const hemstitch_lz4_blocks* 
     need_arrays(given, statuses);
     need_for(given.count, outputs, "outputs");
     need_for(given.count, entries, "entries");
-    hemstitch::lz4_pages_compress_async(
-        given, hemstitch::checked_lz4_level(level, given.max_block_bytes, given.max_history_bytes), outputs,
-        entries, statuses, {temp, temp_bytes}, stream);
+    hemstitch::lz4_pages_compress_async(given, hemstitch::checked_lz4_level(level, given), outputs, entries,
+                                        statuses, {temp, temp_bytes}, stream);
   });
 }
 

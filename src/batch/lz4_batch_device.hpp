@@ -1,20 +1,16 @@
 // The device's part of LZ4 in the batch interface, with checked arguments. Builds with CUDA have
-// lz4_batch_cuda.cu and lz4_frame_cuda.cu, others batch_no_device.cpp, which throws kDeviceUnavailable.
+// lz4_batch_cuda.cu and lz4_frame_cuda.cu, others stubs that throw kDeviceUnavailable
+// (cmake/no_device_stubs.cmake).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "format/batch_format.hpp"
 #include "format/lz4/lz4_levels.hpp"
 #include "hemstitch/batch.h"
 
 namespace hemstitch {
-
-// The temporary memory of a call.
-struct BatchTemp {
-  void* d_temp;
-  std::size_t bytes;
-};
 
 // Like the functions of the same names in batch.h, but they throw Error.
 std::size_t lz4_compress_temp_bytes(const hemstitch_lz4_blocks& blocks, const Lz4Level& level);

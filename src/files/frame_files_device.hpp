@@ -1,6 +1,6 @@
 // The device's part of loading and saving frames, with checked options. Builds with CUDA have
-// frame_load_cuda.cpp and frame_save_cuda.cpp. Others have frame_files_no_device.cpp, which throws
-// kDeviceUnavailable.
+// frame_load_cuda.cpp and frame_save_cuda.cpp, others stubs that throw kDeviceUnavailable
+// (cmake/no_device_stubs.cmake).
 #pragma once
 
 #include <cstddef>

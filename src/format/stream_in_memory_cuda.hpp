@@ -23,7 +23,7 @@ struct StreamInMemory {
 };
 
 struct StreamOutcome {
-  // As for hemstitch_deflate_stream_restore().
+  // As for hemstitch_long_stream_restore().
   Status status = Status::kOk;
   std::uint64_t content_bytes = 0;  // valid ones, whatever the status
   std::uint64_t host_bytes = 0;     // how many of them were restored on the host

@@ -1,5 +1,5 @@
 // What a store needs of a device: to restore pages into its memory or the host's, and to compress pages that are in its
-// memory. Builds with CUDA have page_device_cuda.cpp, others page_device_no_device.cpp. Tests have their own, in
+// memory. Builds with CUDA have page_device_cuda.cpp, others stubs (cmake/no_device_stubs.cmake). Tests have their own, in
 // host memory.
 #pragma once
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Holds the binary interface for C against interface.txt: each function with its parameters, each structure with the size of it and the place
-of each member, each constant with its number, as this machine's compiler sees them. And each function is exported by the library.
+"""Holds the binary interface for C against interface.txt: each function with its parameters, each structure, by each of its names, with the
+size of it and the place of each member, each constant with its number, as this machine's compiler sees them. And each function is exported by the library.
 
   abi_test.py LIBRARY [--accept]      --accept: write interface.txt anew
 
@@ -30,6 +30,9 @@ def declared():
             functions.append(re.sub(r"\s*([(),*])\s*", r"\1", " ".join(call.split())).replace(",", ", "))
         for name, body in re.findall(r"typedef struct (\w+) \{(.*?)\} \1;", text, flags=re.DOTALL):
             structures[name] = [member for line in body.split(";") for member in members(line)]
+        for name, other in re.findall(r"typedef (\w+) (\w+);", text):
+            if name in structures:
+                structures[other] = structures[name]
         for body in re.findall(r"typedef enum \w+ \{(.*?)\}", text, flags=re.DOTALL):
             constants += re.findall(r"(HEMSTITCH_\w+)\s*=", body)
     return functions, structures, constants

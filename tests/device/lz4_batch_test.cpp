@@ -4,16 +4,12 @@
 #include <xxhash.h>
 
 #include <cstring>
-#include <functional>
-#include <optional>
 
-#include "cuda_test.hpp"
+#include "batch_pieces.hpp"
 #include "format/lz4/compress/lz4_compress_reference.hpp"
 #include "format/lz4/frame/lz4_frame.hpp"
 #include "format/lz4/pages/lz4_pages.hpp"
 #include "format/lz4/restore/lz4_restore_reference.hpp"
-#include "gpu/cuda/device_buffer.hpp"
-#include "hemstitch/batch.hpp"
 #include "lz4f_oracle.hpp"
 #include "shapes.hpp"
 
@@ -24,165 +20,7 @@ using namespace testing;
 using cuda::check;
 using cuda::DeviceBuffer;
 
-constexpr std::byte kGuard{0xA5};
-constexpr std::size_t kGuardBytes = 13;  // not a multiple of any access's size, so all alignments occur
-
-template <class T>
-std::span<const T> as_span(const DeviceBuffer<T>& buffer) {
-  return {buffer.get(), buffer.count()};
-}
-template <class T>
-std::span<T> writable(const DeviceBuffer<T>& buffer) {
-  return {buffer.get(), buffer.count()};
-}
-
-template <class T>
-DeviceBuffer<T> upload(const std::vector<T>& from, cudaStream_t stream) {
-  DeviceBuffer<T> buffer(from.size(), stream);
-  if (!from.empty()) buffer.upload(from);
-  check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  return buffer;
-}
-
-template <class T>
-std::vector<T> download(const DeviceBuffer<T>& buffer, cudaStream_t stream) {
-  std::vector<T> into(buffer.count());
-  if (!into.empty()) buffer.download(into);
-  check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  return into;
-}
-
-// Pieces on the device at all alignments, with guard bytes before, between and after them.
-class Pieces {
- public:
-  Pieces(const std::vector<Bytes>& pieces, cudaStream_t stream) : stream_(stream) {
-    Bytes all;
-    for (const Bytes& piece : pieces) {
-      all.insert(all.end(), kGuardBytes, kGuard);
-      begins_.push_back(all.size());
-      sizes_.push_back(piece.size());
-      all.insert(all.end(), piece.begin(), piece.end());
-    }
-    all.insert(all.end(), kGuardBytes, kGuard);
-    d_bytes_ = upload(all, stream);
-    std::vector<const void*> addresses;
-    std::vector<void*> rooms;
-    for (const std::size_t begin : begins_) {
-      addresses.push_back(d_bytes_.get() + begin);
-      rooms.push_back(d_bytes_.get() + begin);
-    }
-    d_addresses_ = upload(addresses, stream);
-    d_rooms_ = upload(rooms, stream);
-    d_sizes_ = upload(sizes_, stream);
-  }
-  // Makes only rooms.
-  Pieces(const std::vector<std::size_t>& sizes, cudaStream_t stream)
-      : Pieces(
-            [&] {
-              std::vector<Bytes> pieces;
-              for (const std::size_t size : sizes) pieces.emplace_back(size, kGuard);
-              return pieces;
-            }(),
-            stream) {}
-
-  std::span<const void* const> addresses() const { return as_span(d_addresses_); }
-  std::span<void* const> rooms() const { return writable(d_rooms_); }
-  std::span<const std::size_t> sizes() const { return as_span(d_sizes_); }
-  std::byte* d_begin(std::size_t i) const { return d_bytes_.get() + begins_[i]; }
-
-  // Returns the pieces as they are now; fails if a guard byte was changed.
-  std::vector<Bytes> now() const {
-    const Bytes all = download(d_bytes_, stream_);
-    std::vector<Bytes> pieces;
-    for (std::size_t i = 0; i < begins_.size(); ++i) {
-      const auto begin = all.begin() + static_cast<std::ptrdiff_t>(begins_[i]);
-      pieces.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(sizes_[i]));
-      EXPECT_TRUE(std::all_of(begin - kGuardBytes, begin, [](std::byte byte) { return byte == kGuard; }))
-          << "the guard before piece " << i << " was written to";
-    }
-    EXPECT_TRUE(std::all_of(all.end() - kGuardBytes, all.end(), [](std::byte byte) {
-      return byte == kGuard;
-    })) << "the last guard was written to";
-    return pieces;
-  }
-
- private:
-  cudaStream_t stream_;
-  std::vector<std::size_t> begins_, sizes_;
-  DeviceBuffer<std::byte> d_bytes_;
-  DeviceBuffer<const void*> d_addresses_;
-  DeviceBuffer<void*> d_rooms_;
-  DeviceBuffer<std::size_t> d_sizes_;
-};
-
-// Temporary memory that has garbage in it and begins at an odd address.
-class TempMemory {
- public:
-  TempMemory(std::size_t bytes, cudaStream_t stream) : bytes_(bytes), d_bytes_(bytes + 1, stream) {
-    check(cudaMemsetAsync(d_bytes_.get(), 0xA5, d_bytes_.bytes(), stream), "cudaMemsetAsync");
-    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  }
-  batch::Temp span() const { return {d_bytes_.get() + 1, bytes_}; }
-
- private:
-  std::size_t bytes_;
-  DeviceBuffer<std::byte> d_bytes_;
-};
-
-struct Results {
-  explicit Results(std::size_t count, cudaStream_t stream)
-      : d_bytes(count, stream), d_statuses(count, stream) {
-    if (count != 0) {
-      check(cudaMemsetAsync(d_bytes.get(), 0xA5, d_bytes.bytes(), stream), "cudaMemsetAsync");
-      check(cudaMemsetAsync(d_statuses.get(), 0xA5, d_statuses.bytes(), stream), "cudaMemsetAsync");
-    }
-    check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  }
-  DeviceBuffer<std::size_t> d_bytes;
-  DeviceBuffer<hemstitch_status> d_statuses;
-};
-
-class Lz4BatchDeviceTest : public CudaTest {
- protected:
-  void SetUp() override {
-    CudaTest::SetUp();
-    if (!IsSkipped() && !HasFatalFailure()) stream_.emplace();
-  }
-  cudaStream_t stream() const { return stream_->get(); }
-  void synchronize() const { check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize"); }
-
-  // Enqueues the work directly, or captures it in a graph that it launches twice.
-  void run(bool as_graph, const std::function<void()>& enqueue) const {
-    if (!as_graph) {
-      enqueue();
-      synchronize();
-      return;
-    }
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t executable = nullptr;
-    check(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-    enqueue();
-    check(cudaStreamEndCapture(stream(), &graph), "cudaStreamEndCapture");
-    check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
-    for (int launch = 0; launch < 2; ++launch)
-      check(cudaGraphLaunch(executable, stream()), "cudaGraphLaunch");
-    synchronize();
-    cudaGraphExecDestroy(executable);
-    cudaGraphDestroy(graph);
-  }
-
- private:
-  std::optional<cuda::Stream> stream_;
-};
-
-batch::Blocks blocks_of(const Pieces& pieces, const std::vector<Bytes>& raw) {
-  batch::Blocks blocks{.blocks = pieces.addresses(), .block_bytes = pieces.sizes()};
-  for (const Bytes& block : raw) {
-    blocks.max_block_bytes = std::max(blocks.max_block_bytes, block.size());
-    blocks.total_block_bytes += block.size();
-  }
-  return blocks;
-}
+using Lz4BatchDeviceTest = BatchDeviceTest;
 
 std::vector<Bytes> some_blocks() {
   std::vector<Bytes> raw;
@@ -350,7 +188,7 @@ TEST_F(Lz4BatchDeviceTest, HistoriesServeBothWays) {
   for (std::size_t i = 0; i < count; ++i) {
     rooms.emplace_back(text.begin() + static_cast<std::ptrdiff_t>(i * kBlockBytes - histories[i]),
                        text.begin() + static_cast<std::ptrdiff_t>(i * kBlockBytes));
-    rooms.back().resize(histories[i] + kBlockBytes, kGuard);
+    rooms.back().resize(histories[i] + kBlockBytes, Pieces::kGuard);
   }
   const Pieces restored(rooms, stream());
   std::vector<void*> outputs;
@@ -415,8 +253,9 @@ TEST_F(Lz4BatchDeviceTest, ASpanHoldsBlocksAndLeavesRoomAlone) {
         ASSERT_TRUE(std::equal(expected.begin(), expected.end(),
                                written.begin() + static_cast<std::ptrdiff_t>(begin)))
             << i;
-        for (std::uint64_t j = at; j < begin; ++j) ASSERT_EQ(written[j], kGuard) << i;
-        for (std::uint64_t j = begin + expected.size(); j < end; ++j) ASSERT_EQ(written[j], kGuard) << i;
+        for (std::uint64_t j = at; j < begin; ++j) ASSERT_EQ(written[j], Pieces::kGuard) << i;
+        for (std::uint64_t j = begin + expected.size(); j < end; ++j)
+          ASSERT_EQ(written[j], Pieces::kGuard) << i;
       }
       at = end;
     }

@@ -104,12 +104,8 @@ def enqueue(run, format, addresses, sizes, targets, rooms):
     """Has blocks that are on the device restored to their targets, and waits for nothing: a _Results."""
     _tables, (t_blocks, t_sizes, t_targets, t_rooms) = run.upload([addresses, sizes, targets, rooms])
     results = _Results(run, len(sizes))
-    given = (len(sizes), int(t_blocks), int(t_sizes), int(sizes.max()), int(t_targets), int(t_rooms), int(rooms.max()),
-             results.output_bytes, results.statuses)
-    if format == "lz4":
-        run.lz4_restore(*given)
-    else:
-        run.deflate_restore(format, *given)
+    run.blocks_restore(format, len(sizes), int(t_blocks), int(t_sizes), int(sizes.max()), int(t_targets), int(t_rooms), int(rooms.max()),
+                       results.output_bytes, results.statuses)
     return results
 
 
@@ -121,8 +117,8 @@ def stream_sizes(run, format, streams):
     rooms = sizes * numpy.uint64(1032) + numpy.uint64(1032)
     _tables, (t_streams, t_sizes, t_rooms) = run.upload([addresses, sizes, rooms])
     results = _Results(run, len(sizes))
-    run.deflate_restore(format, len(sizes), int(t_streams), int(t_sizes), int(sizes.max()), 0, int(t_rooms), int(rooms.max()),
-                        results.output_bytes, results.statuses)
+    run.blocks_restore(format, len(sizes), int(t_streams), int(t_sizes), int(sizes.max()), 0, int(t_rooms), int(rooms.max()),
+                       results.output_bytes, results.statuses)
     return results.take()
 
 
@@ -203,7 +199,7 @@ def compress_streams(run, format, spans, level):
         first.append(len(pieces))
     addresses = numpy.array([address for address, _ in pieces], "u8")
     sizes = numpy.array([size for _, size in pieces], "u8")
-    bound = _core.device_deflate_bound(format, int(sizes.max())) if len(sizes) else 0
+    bound = _core.device_blocks_bound(format, int(sizes.max())) if len(sizes) else 0
     rooms, done, statuses = [], [numpy.zeros(0, "u8")], [numpy.zeros(0, "i4")]
     for begin, end in _stretches(sizes):
         room = run.memory(bound * (end - begin) + SLACK_BYTES)
@@ -211,8 +207,8 @@ def compress_streams(run, format, spans, level):
         _tables, (t_blocks, t_sizes, t_outputs, t_rooms) = run.upload(
             [addresses[begin:end], sizes[begin:end], outputs, numpy.full(end - begin, bound, "u8")])
         results = _Results(run, end - begin)
-        run.deflate_compress(format, end - begin, int(t_blocks), int(t_sizes), int(sizes[begin:end].max()), int(sizes[begin:end].sum()),
-                             level or 6, int(t_outputs), int(t_rooms), results.output_bytes, results.statuses)
+        run.blocks_compress(format, end - begin, int(t_blocks), int(t_sizes), int(sizes[begin:end].max()), int(sizes[begin:end].sum()),
+                            level or 6, int(t_outputs), int(t_rooms), results.output_bytes, results.statuses)
         rooms.append((room, begin, end))
         one_done, one_statuses = results.take()
         done.append(one_done)

@@ -4,6 +4,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
 #include <vector>
 
 #include "hemstitch/batch.hpp"
@@ -94,33 +95,41 @@ batch::Outputs outputs_at(std::size_t count, Address outputs, Address capacities
           .statuses = array_at<hemstitch_status>(statuses, count)};
 }
 
-batch::Blocks blocks_at(std::size_t count, Address blocks, Address block_bytes, std::size_t max_block_bytes,
-                        std::uint64_t total_block_bytes) {
-  return {.blocks = array_at<const void* const>(blocks, count),
-          .block_bytes = array_at<const std::size_t>(block_bytes, count),
-          .max_block_bytes = max_block_bytes,
-          .total_block_bytes = total_block_bytes};
+Format block_format(const std::string& name) {
+  if (const std::optional<Format> format = format_of(name)) return *format;
+  throw Error(Status::kInvalidOption, "format is 'auto'; blocks on a device need one");
 }
 
-void lz4_restore(std::size_t count, Address blocks, Address block_bytes, std::size_t max_block_bytes,
-                 Address outputs, Address capacities, std::size_t max_output_bytes, Address output_bytes,
-                 Address statuses, int device, Address stream) {
-  Work work(device, stream);
-  const batch::Compressed compressed{.blocks = array_at<const void* const>(blocks, count),
-                                     .block_bytes = array_at<const std::size_t>(block_bytes, count),
-                                     .max_block_bytes = max_block_bytes};
-  batch::lz4_restore(compressed, outputs_at(count, outputs, capacities, output_bytes, statuses),
-                     max_output_bytes, {},
-                     work.temp(batch::lz4_restore_temp_bytes(compressed, max_output_bytes)), work.stream());
+std::size_t blocks_bound(const std::string& format, std::size_t block_bytes) {
+  return batch::blocks_compress_bound(block_format(format), block_bytes);
 }
 
-void lz4_compress(std::size_t count, Address blocks, Address block_bytes, std::size_t max_block_bytes,
-                  std::uint64_t total_block_bytes, int level, Address outputs, Address capacities,
-                  Address output_bytes, Address statuses, int device, Address stream) {
+void blocks_compress(const std::string& format, std::size_t count, Address blocks, Address block_bytes,
+                     std::size_t max_block_bytes, std::uint64_t total_block_bytes, int level, Address outputs,
+                     Address capacities, Address output_bytes, Address statuses, int device, Address stream) {
+  const Format id = block_format(format);
   Work work(device, stream);
-  const batch::Blocks given = blocks_at(count, blocks, block_bytes, max_block_bytes, total_block_bytes);
-  batch::lz4_compress(given, level, outputs_at(count, outputs, capacities, output_bytes, statuses),
-                      work.temp(batch::lz4_compress_temp_bytes(given, level)), work.stream());
+  const batch::Blocks given{.blocks = array_at<const void* const>(blocks, count),
+                            .block_bytes = array_at<const std::size_t>(block_bytes, count),
+                            .max_block_bytes = max_block_bytes,
+                            .total_block_bytes = total_block_bytes};
+  batch::blocks_compress(id, given, level, outputs_at(count, outputs, capacities, output_bytes, statuses),
+                         work.temp(batch::blocks_compress_temp_bytes(id, given, level)), work.stream());
+}
+
+// If `outputs` is 0, only sizes and statuses are computed.
+void blocks_restore(const std::string& format, std::size_t count, Address blocks, Address block_bytes,
+                    std::size_t max_block_bytes, Address outputs, Address capacities,
+                    std::size_t max_output_bytes, Address output_bytes, Address statuses, int device,
+                    Address stream) {
+  const Format id = block_format(format);
+  Work work(device, stream);
+  const batch::Compressed given{.blocks = array_at<const void* const>(blocks, count),
+                                .block_bytes = array_at<const std::size_t>(block_bytes, count),
+                                .max_block_bytes = max_block_bytes};
+  batch::blocks_restore(
+      id, given, outputs_at(count, outputs, capacities, output_bytes, statuses), max_output_bytes, {},
+      work.temp(batch::blocks_restore_temp_bytes(id, given, max_output_bytes)), work.stream());
 }
 
 hemstitch_lz4_frame frame_of(std::uint32_t block_bytes) {
@@ -157,52 +166,6 @@ void frame_restore(Address data, std::uint64_t bytes, nb::object begin, Address 
       work.temp(batch::lz4_frame_restore_temp_bytes(frame)), work.stream());
 }
 
-hemstitch_deflate_format deflate_format(const std::string& name) {
-  switch (format_of(name).value_or(Format::kLz4)) {
-    case Format::kDeflate:
-      return HEMSTITCH_DEFLATE_RAW;
-    case Format::kZlib:
-      return HEMSTITCH_DEFLATE_ZLIB;
-    case Format::kGzip:
-      return HEMSTITCH_DEFLATE_GZIP;
-    case Format::kBgzf:
-      return HEMSTITCH_DEFLATE_BGZF;
-    default:
-      throw Error(Status::kInvalidOption,
-                  "format is '" + name + "'; here it may be gzip, bgzf, zlib, deflate");
-  }
-}
-
-std::size_t deflate_bound(const std::string& format, std::size_t block_bytes) {
-  return batch::deflate_compress_bound(deflate_format(format), block_bytes);
-}
-
-void deflate_compress(const std::string& format, std::size_t count, Address blocks, Address block_bytes,
-                      std::size_t max_block_bytes, std::uint64_t total_block_bytes, int level,
-                      Address outputs, Address capacities, Address output_bytes, Address statuses, int device,
-                      Address stream) {
-  const hemstitch_deflate_format id = deflate_format(format);
-  Work work(device, stream);
-  const batch::Blocks given = blocks_at(count, blocks, block_bytes, max_block_bytes, total_block_bytes);
-  batch::deflate_compress(given, id, level, outputs_at(count, outputs, capacities, output_bytes, statuses),
-                          work.temp(batch::deflate_compress_temp_bytes(given, id, level)), work.stream());
-}
-
-// If `outputs` is 0, only sizes and statuses are computed.
-void deflate_restore(const std::string& format, std::size_t count, Address streams, Address stream_bytes,
-                     std::size_t max_stream_bytes, Address outputs, Address capacities,
-                     std::size_t max_output_bytes, Address output_bytes, Address statuses, int device,
-                     Address stream) {
-  const hemstitch_deflate_format id = deflate_format(format);
-  Work work(device, stream);
-  const batch::Streams given{.streams = array_at<const void* const>(streams, count),
-                             .stream_bytes = array_at<const std::size_t>(stream_bytes, count),
-                             .max_stream_bytes = max_stream_bytes};
-  batch::deflate_restore(
-      given, id, outputs_at(count, outputs, capacities, output_bytes, statuses), max_output_bytes, {},
-      work.temp(batch::deflate_restore_temp_bytes(given, id, max_output_bytes)), work.stream());
-}
-
 void unshuffle(std::size_t count, Address sources, Address sizes, Address targets,
                std::uint32_t element_bytes, int device, Address stream) {
   Work work(device, stream);
@@ -234,24 +197,18 @@ void add_device_batch(nb::module_& module) {
   module.def("device_download", device_download, "address"_a, "bytes"_a, "device"_a, "stream"_a);
   module.def("device_copy", device_copy, "source"_a, "bytes"_a, "target"_a, "device"_a, "stream"_a);
   module.def("device_order", device_order, "before"_a, "device"_a, "stream"_a);
-  module.def("device_lz4_restore", lz4_restore, "count"_a, "blocks"_a, "block_bytes"_a, "max_block_bytes"_a,
-             "outputs"_a, "capacities"_a, "max_output_bytes"_a, "output_bytes"_a, "statuses"_a, "device"_a,
-             "stream"_a);
-  module.def("device_lz4_compress", lz4_compress, "count"_a, "blocks"_a, "block_bytes"_a, "max_block_bytes"_a,
-             "total_block_bytes"_a, "level"_a, "outputs"_a, "capacities"_a, "output_bytes"_a, "statuses"_a,
-             "device"_a, "stream"_a);
+  module.def("device_blocks_bound", blocks_bound, "format"_a, "block_bytes"_a);
+  module.def("device_blocks_compress", blocks_compress, "format"_a, "count"_a, "blocks"_a, "block_bytes"_a,
+             "max_block_bytes"_a, "total_block_bytes"_a, "level"_a, "outputs"_a, "capacities"_a,
+             "output_bytes"_a, "statuses"_a, "device"_a, "stream"_a);
+  module.def("device_blocks_restore", blocks_restore, "format"_a, "count"_a, "blocks"_a, "block_bytes"_a,
+             "max_block_bytes"_a, "outputs"_a, "capacities"_a, "max_output_bytes"_a, "output_bytes"_a,
+             "statuses"_a, "device"_a, "stream"_a);
   module.def("device_frame_bound", frame_bound, "content_bytes"_a, "block_bytes"_a);
   module.def("device_frame_compress", frame_compress, "content"_a, "content_bytes"_a, "block_bytes"_a,
              "level"_a, "output"_a, "capacity"_a, "output_bytes"_a, "status"_a, "device"_a, "stream"_a);
   module.def("device_frame_restore", frame_restore, "data"_a, "bytes"_a, "begin"_a, "output"_a, "capacity"_a,
              "output_bytes"_a, "status"_a, "device"_a, "stream"_a);
-  module.def("device_deflate_bound", deflate_bound, "format"_a, "block_bytes"_a);
-  module.def("device_deflate_compress", deflate_compress, "format"_a, "count"_a, "blocks"_a, "block_bytes"_a,
-             "max_block_bytes"_a, "total_block_bytes"_a, "level"_a, "outputs"_a, "capacities"_a,
-             "output_bytes"_a, "statuses"_a, "device"_a, "stream"_a);
-  module.def("device_deflate_restore", deflate_restore, "format"_a, "count"_a, "streams"_a, "stream_bytes"_a,
-             "max_stream_bytes"_a, "outputs"_a, "capacities"_a, "max_output_bytes"_a, "output_bytes"_a,
-             "statuses"_a, "device"_a, "stream"_a);
   module.def("device_unshuffle", unshuffle, "count"_a, "sources"_a, "sizes"_a, "targets"_a, "element_bytes"_a,
              "device"_a, "stream"_a);
   module.def("device_scatter", scatter, "count"_a, "source"_a, "offsets"_a, "sizes"_a, "targets"_a,

@@ -30,13 +30,14 @@ def put(address, data):
 
 
 class Core:
-    """The module, whose device is this. `calls` are the names of those that were called; `streams` those that they were given."""
+    """The module, whose device is this. `calls` are the names of those that were called, `restored` the formats of blocks; `streams` those that
+    they were given."""
 
     def __init__(self, real):
-        self._real, self.calls, self.streams, self.waits, self.orders = real, [], set(), 0, []
+        self._real, self.calls, self.restored, self.streams, self.waits, self.orders = real, [], [], set(), 0, []
 
     def __getattribute__(self, name):
-        if name.startswith("device_") and name not in ("device_frame_bound", "device_deflate_bound"):
+        if name.startswith("device_") and name not in ("device_frame_bound", "device_blocks_bound"):
             object.__getattribute__(self, "calls").append(name)
         return object.__getattribute__(self, name)
 
@@ -112,24 +113,11 @@ class Core:
         put(output_bytes, numpy.array(done, "u8").tobytes())
         put(statuses, numpy.array(states, "i4").tobytes())
 
-    def device_lz4_restore(self, count, blocks, block_bytes, max_block_bytes, outputs, capacities, max_output_bytes, output_bytes, statuses,
-                           device, stream):
-        self._on(device, stream)
-        assert words(block_bytes, count).max() <= max_block_bytes and words(capacities, count).max() <= max_output_bytes
-
-        def restored(block, room):
-            try:
-                return lz4.block.decompress(block, uncompressed_size=room), 0
-            except lz4.block.LZ4BlockError:
-                return b"", _CORRUPT
-
-        self._blocks(count, blocks, block_bytes, outputs, capacities, output_bytes, statuses, restored)
-
-    def device_deflate_bound(self, format, size):
+    def device_blocks_bound(self, format, size):
         return size + size // 100 + 100
 
-    def device_deflate_compress(self, format, count, blocks, block_bytes, max_block_bytes, total_block_bytes, level, outputs, capacities,
-                                output_bytes, statuses, device, stream):
+    def device_blocks_compress(self, format, count, blocks, block_bytes, max_block_bytes, total_block_bytes, level, outputs, capacities,
+                               output_bytes, statuses, device, stream):
         self._on(device, stream)
         assert words(block_bytes, count).max() <= max_block_bytes and words(block_bytes, count).sum() <= total_block_bytes
 
@@ -141,12 +129,18 @@ class Core:
 
         self._blocks(count, blocks, block_bytes, outputs, capacities, output_bytes, statuses, compressed)
 
-    def device_deflate_restore(self, format, count, streams, stream_bytes, max_stream_bytes, outputs, capacities, max_output_bytes, output_bytes,
-                               statuses, device, stream):
+    def device_blocks_restore(self, format, count, blocks, block_bytes, max_block_bytes, outputs, capacities, max_output_bytes, output_bytes,
+                              statuses, device, stream):
         self._on(device, stream)
-        assert words(stream_bytes, count).max() <= max_stream_bytes and words(capacities, count).max() <= max_output_bytes
+        self.restored.append(format)
+        assert words(block_bytes, count).max() <= max_block_bytes and words(capacities, count).max() <= max_output_bytes
 
         def restored(block, room):
+            if format == "lz4":
+                try:
+                    return lz4.block.decompress(block, uncompressed_size=room), 0
+                except lz4.block.LZ4BlockError:
+                    return b"", _CORRUPT
             work = zlib.decompressobj(_WINDOW[format])
             try:
                 content = work.decompress(block)
@@ -154,10 +148,7 @@ class Core:
                 return b"", _CORRUPT
             return (content, 0) if work.eof and not work.unused_data else (b"", _CORRUPT)
 
-        if outputs:
-            self._blocks(count, streams, stream_bytes, outputs, capacities, output_bytes, statuses, restored)
-        else:
-            self._blocks(count, streams, stream_bytes, 0, capacities, output_bytes, statuses, restored)
+        self._blocks(count, blocks, block_bytes, outputs, capacities, output_bytes, statuses, restored)
 
     def device_unshuffle(self, count, sources, sizes, targets, element_bytes, device, stream):
         self._on(device, stream)

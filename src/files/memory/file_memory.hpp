@@ -1,5 +1,5 @@
 // The memory of loaded files: on the host, and on a device with a copy of it. Builds with CUDA have
-// file_memory_cuda.cpp, others file_memory_no_device.cpp.
+// file_memory_cuda.cpp, others a stub (cmake/no_device_stubs.cmake).
 #pragma once
 
 #include <cstddef>
