@@ -143,7 +143,7 @@ TEST_F(BlocksBatchDeviceTest, WrongBlocksAreToldOfAndOthersAreRestored) {
   const Pieces input(contents, stream());
   for (const Format format : kFormats) {
     Written written = compress(format, blocks_of(input, contents), 6, false);
-    written.blocks[1].resize(written.blocks[1].size() / 2);  // cut off
+    written.blocks[1].pop_back();  // no format ends there
     written.blocks[3].clear();
     const Restored restored = restore(format, written.blocks, {20'000, 20'000, 19'999, 20'000}, false, false);
     EXPECT_EQ(restored.statuses[0], HEMSTITCH_OK) << title_of(format);

@@ -329,41 +329,6 @@ TEST_F(DeflateBatchDeviceTest, StreamsThatBreakABoundAreToldOf) {
   }
 }
 
-// Streams in every format that were compressed here must be restored here.
-TEST_F(DeflateBatchDeviceTest, StreamsThatWereCompressedHereAreRestoredHere) {
-  const cuda::Stream stream;
-  std::vector<FinderCase> cases;
-  for (Shape& shape : shapes_of(65'280)) cases.push_back({std::move(shape.name), std::move(shape.bytes), 0});
-  const GivenBlocks blocks(cases, stream);
-  for (const std::int32_t format : kFormats) {
-    const std::size_t bound = hemstitch_deflate_compress_bound(format, blocks.given.max_block_bytes);
-    const OutputRooms::Result made =
-        compress(blocks.given, format, 6, std::vector<std::size_t>(cases.size(), bound), false, stream);
-    std::vector<Chunk> chunks;
-    for (std::size_t i = 0; i < cases.size(); ++i)
-      chunks.push_back({made.blocks[i], cases[i].data.size(), {}, cases[i].name});
-    RestoreBatch rooms(chunks, stream.get());
-    const cuda::DeviceRestore& batch = rooms.batch();
-    const hemstitch_deflate_streams given{reinterpret_cast<const void* const*>(batch.d_blocks),
-                                          batch.d_block_bytes, batch.count, batch.max_block_bytes};
-    std::size_t temp_bytes = 0;
-    ASSERT_EQ(hemstitch_deflate_restore_temp_bytes(&given, format, batch.max_capacity, &temp_bytes),
-              HEMSTITCH_OK);
-    const Scratch temp(temp_bytes, stream.get());
-    rooms.poison();
-    ASSERT_EQ(
-        hemstitch_deflate_restore_async(&given, format, reinterpret_cast<void* const*>(batch.d_outputs),
-                                        batch.d_capacities, batch.max_capacity, nullptr, batch.d_output_bytes,
-                                        batch.d_statuses, temp.get(), temp.bytes(), stream.get()),
-        HEMSTITCH_OK)
-        << hemstitch_last_error_message();
-    const std::vector<Restored> restored = rooms.results();
-    for (std::size_t i = 0; i < cases.size(); ++i)
-      EXPECT_TRUE(restored[i].status == HEMSTITCH_OK && restored[i].output == cases[i].data)
-          << "format " << format << ", " << cases[i].name << ": status " << restored[i].status;
-  }
-}
-
 TEST_F(DeflateBatchDeviceTest, CapacitiesHoldToTheByte) {
   const cuda::Stream stream;
   std::vector<FinderCase> cases;
