@@ -104,8 +104,6 @@ class DeflateFormat : public FrameFormat {
   std::string_view name() const override { return "deflate"; }
   std::string_view title() const override { return "raw DEFLATE"; }
   std::string_view suffix() const override { return {}; }
-  bool begins(std::span<const std::byte>) const override { return false; }
-  bool is_told_by_content() const override { return false; }
 
   std::span<const std::size_t> block_sizes() const override { return kStreamBlockSizes; }
   int default_level() const override { return kDefaultDeflateLevel; }
@@ -198,8 +196,7 @@ class GzipFormat : public DeflateFormat {
   std::string_view name() const override { return "gzip"; }
   std::string_view title() const override { return "gzip"; }
   std::string_view suffix() const override { return ".gz"; }
-  bool begins(std::span<const std::byte> first_bytes) const override { return is_gzip(first_bytes); }
-  bool is_told_by_content() const override { return true; }
+  std::span<const std::string_view> first_bytes() const override { return kGzipFirstBytes; }
   Checksum checksum() const override { return Checksum::kCrc32; }
   std::unique_ptr<FrameReader> make_reader(bool verify_header_checksum) const override {
     return std::make_unique<GzipReader>(verify_header_checksum);
@@ -230,8 +227,7 @@ class BgzfFormat : public GzipFormat {
   Format id() const override { return Format::kBgzf; }
   std::string_view name() const override { return "bgzf"; }
   std::string_view title() const override { return "BGZF"; }
-  bool begins(std::span<const std::byte>) const override { return false; }
-  bool is_told_by_content() const override { return false; }
+  std::span<const std::string_view> first_bytes() const override { return {}; }
   std::unique_ptr<FrameReader> make_reader(bool verify_header_checksum) const override {
     return std::make_unique<GzipReader>(verify_header_checksum, true);
   }
