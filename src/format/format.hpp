@@ -34,6 +34,12 @@ struct FormatChoices {
   bool stored_name = false;
 };
 
+// A suffix of files beside the format's usual one: of "a.tgz" the content is "a.tar".
+struct OtherSuffix {
+  std::string_view suffix;
+  std::string_view replacement;  // in the name of the content
+};
+
 struct LevelRange {
   int least = kMinLevel, most = kMaxLevel;
 };
@@ -57,6 +63,7 @@ class FrameFormat {
   virtual std::string_view name() const = 0;    // in options and listings: "lz4"
   virtual std::string_view title() const = 0;   // in sentences: "LZ4"
   virtual std::string_view suffix() const = 0;  // of files: ".lz4"; empty if they have none
+  virtual std::span<const OtherSuffix> other_suffixes() const { return {}; }
   // What its frames begin with: one of these, each of kIdentifyBytes at most. Data of a format without any is
   // restored only if the options or a file's name give the format.
   virtual std::span<const std::string_view> first_bytes() const { return {}; }

@@ -75,6 +75,10 @@ TEST_F(StoredFormatTest, IsKnownByItsFirstBytesAndItsName) {
   EXPECT_EQ(FormatTable::instance().of_name("stored")->suffix(), ".stored");
   EXPECT_EQ(FormatTable::instance().titles_told_by_content(), "LZ4, gzip or Stored");
   EXPECT_EQ(FormatTable::instance().suffixes(), ".lz4, .gz, .zz or .stored");
+  const FormatName last = format_names().back();
+  EXPECT_EQ(last.format, kStored);
+  EXPECT_EQ(last.name, "stored");
+  EXPECT_EQ(last.suffix, ".stored");
   const Bytes nothing(20);
   EXPECT_EQ(status_of_restoring(nothing), Status::kUnknownFormat);
 }

@@ -23,6 +23,8 @@ namespace {
 
 constexpr std::array<std::size_t, 1> kStreamBlockSizes{kDeflateBlockBytes};
 constexpr std::array<std::size_t, 1> kBgzfBlockSizes{kBgzfBlockBytes};
+constexpr std::array<OtherSuffix, 2> kGzipSuffixes{{{".tgz", ".tar"}, {".taz", ".tar"}}};
+constexpr std::array<OtherSuffix, 1> kBgzfSuffixes{{{".bgz", ""}}};
 constexpr int kDefaultDeflateLevel = 6;
 constexpr std::size_t kMostDictionaryBytes = 64 << 10;
 // An empty block that is marked as the last one. Parts end at a byte.
@@ -196,6 +198,7 @@ class GzipFormat : public DeflateFormat {
   std::string_view name() const override { return "gzip"; }
   std::string_view title() const override { return "gzip"; }
   std::string_view suffix() const override { return ".gz"; }
+  std::span<const OtherSuffix> other_suffixes() const override { return kGzipSuffixes; }
   std::span<const std::string_view> first_bytes() const override { return kGzipFirstBytes; }
   Checksum checksum() const override { return Checksum::kCrc32; }
   std::unique_ptr<FrameReader> make_reader(bool verify_header_checksum) const override {
@@ -227,6 +230,7 @@ class BgzfFormat : public GzipFormat {
   Format id() const override { return Format::kBgzf; }
   std::string_view name() const override { return "bgzf"; }
   std::string_view title() const override { return "BGZF"; }
+  std::span<const OtherSuffix> other_suffixes() const override { return kBgzfSuffixes; }
   std::span<const std::string_view> first_bytes() const override { return {}; }
   std::unique_ptr<FrameReader> make_reader(bool verify_header_checksum) const override {
     return std::make_unique<GzipReader>(verify_header_checksum, true);

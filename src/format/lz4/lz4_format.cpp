@@ -16,6 +16,7 @@ namespace hemstitch {
 namespace {
 
 constexpr std::array<std::size_t, 4> kBlockSizes{64 << 10, 256 << 10, 1 << 20, 4 << 20};
+constexpr std::array<OtherSuffix, 1> kLz4Suffixes{{{".tlz4", ".tar"}}};
 
 class Lz4FrameWriter : public FrameWriter {
  public:
@@ -92,6 +93,7 @@ class Lz4Format : public FrameFormat {
   std::string_view name() const override { return "lz4"; }
   std::string_view title() const override { return "LZ4"; }
   std::string_view suffix() const override { return ".lz4"; }
+  std::span<const OtherSuffix> other_suffixes() const override { return kLz4Suffixes; }
   std::span<const std::string_view> first_bytes() const override { return kLz4FirstBytes; }
 
   std::span<const std::size_t> block_sizes() const override { return kBlockSizes; }
