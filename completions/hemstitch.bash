@@ -1,4 +1,7 @@
 # Bash completion for hemstitch.
+_hemstitch_formats() {
+  hemstitch -h 2>/dev/null | tr -s ' \n' ' ' | sed -n 's/.*the format to write: \([^(]*\) (.*/\1/p' | sed 's/,//g; s/ or / /' | tr ' ' '\n'
+}
 _hemstitch() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
   local choices='' finders='brute_force lazy_scan coop_stitch window_index hash_chain hash_pairs level:'
@@ -12,7 +15,7 @@ _hemstitch() {
   case $previous in
     --backend) choices="auto $(hemstitch backends 2>/dev/null | awk '$2 == "usable" { print $1 }')" ;;
     --finder | --against) choices="$finders" ;;
-    --format) choices='lz4 gzip bgzf zlib deflate any' ;;
+    --format) choices="$(_hemstitch_formats) any" ;;
     --check) [[ ${COMP_WORDS[COMP_CWORD - 1]} == '=' ]] && choices='block content' ;;
     -B | --block-size) [[ $command == search ]] && return || choices='64K 256K 1M 4M' ;;
     --color | --colour) [[ ${COMP_WORDS[COMP_CWORD - 1]} == '=' ]] && choices='always never auto' ;;

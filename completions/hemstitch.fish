@@ -4,6 +4,10 @@ function __hemstitch_backends
     hemstitch backends 2>/dev/null | awk '$2 == "usable" { print $1 }'
 end
 
+function __hemstitch_formats
+    hemstitch -h 2>/dev/null | tr -s ' \n' ' ' | sed -n 's/.*the format to write: \([^(]*\) (.*/\1/p' | sed 's/,//g; s/ or / /' | tr ' ' '\n'
+end
+
 set -l main 'not __fish_seen_subcommand_from index bench backends evaluate analyze pages search'
 set -l effort 'not __fish_seen_subcommand_from backends evaluate analyze search'
 set -l finders 'brute_force lazy_scan coop_stitch window_index hash_chain hash_pairs level:'
@@ -52,7 +56,7 @@ complete -c hemstitch -n $main -l include -x -d 'Only files with such names'
 complete -c hemstitch -n $main -l exclude -x -d 'No files with such names'
 complete -c hemstitch -n $main -l exclude-dir -x -d 'No folders with such names'
 complete -c hemstitch -n $main -s m -l multiple -d 'Accepted for compatibility with lz4'
-complete -c hemstitch -n $main -l format -x -a 'lz4 gzip bgzf zlib deflate any' -d 'Format to write, or with -dr to restore'
+complete -c hemstitch -n $main -l format -x -a '(__hemstitch_formats) any' -d 'Format to write, or with -dr to restore'
 complete -c hemstitch -n $main -s N -l name -d 'Store or restore name and time in the gzip header'
 complete -c hemstitch -n $main -s n -l no-name -d 'Neither store nor restore name and time (default)'
 complete -c hemstitch -n $main -l index -d 'Write an index, with --format bgzf or -d of gzip'
@@ -66,7 +70,7 @@ complete -c hemstitch -n $main -l range -x -d 'Restore only these bytes of the c
 complete -c hemstitch -n $main -s D -l dictionary -r -F -d 'Dictionary file for every block'
 complete -c hemstitch -n $main -s v -l verbose -d 'Show backend, threads, ratio and speed; twice, also the time of each stage'
 
-complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l format -x -a 'lz4 gzip bgzf zlib deflate' -d 'Format to write'
+complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l format -x -a '(__hemstitch_formats)' -d 'Format to write'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l seconds -x -d 'Least time for each row, in seconds'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l span -x -a 'memory file pinned kernel' -d 'What to time'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l batch -x -d 'With --span pinned, size of a batch'
@@ -78,7 +82,7 @@ complete -c hemstitch -n '__fish_seen_subcommand_from backends' -l calibrate -d 
 complete -c hemstitch -n '__fish_seen_subcommand_from backends' -s v -l verbose -d 'Given twice, show the occupancy of each kernel'
 
 complete -c hemstitch -n '__fish_seen_subcommand_from evaluate analyze' -l finder -x -a "$finders" -d 'Match finder'
-complete -c hemstitch -n '__fish_seen_subcommand_from evaluate analyze' -l format -x -a 'lz4 gzip bgzf zlib deflate' -d 'Compute costs for this format'
+complete -c hemstitch -n '__fish_seen_subcommand_from evaluate analyze' -l format -x -a '(__hemstitch_formats)' -d 'Compute costs for this format'
 complete -c hemstitch -n '__fish_seen_subcommand_from evaluate' -l all -d 'Use every finder and preset'
 complete -c hemstitch -n '__fish_seen_subcommand_from evaluate' -l backend -x -a 'reference cuda webgpu' -d 'Backend to search with'
 complete -c hemstitch -n '__fish_seen_subcommand_from evaluate' -l device -x -d 'Device that cuda or webgpu uses'

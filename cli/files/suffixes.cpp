@@ -1,25 +1,11 @@
 #include "cli/files/suffixes.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "format/formats.hpp"
 
 namespace hemstitch::cli {
 namespace {
-
-// Besides the formats' own suffixes, which are simply removed.
-struct OtherSuffix {
-  std::string_view suffix;
-  std::string_view format;
-  std::string_view replacement;  // in the name of the content
-};
-constexpr std::array<OtherSuffix, 4> kOtherSuffixes{{
-    {".tgz", "gzip", ".tar"},
-    {".taz", "gzip", ".tar"},
-    {".bgz", "bgzf", ""},
-    {".tlz4", "lz4", ".tar"},
-}};
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -36,13 +22,12 @@ struct Told {
 };
 
 Told told_by(std::string_view name) {
-  const FormatTable& formats = FormatTable::instance();
-  for (const FormatRow& row : formats.all())
+  for (const FormatRow& row : FormatTable::instance().all()) {
     if (const std::string_view suffix = row.format->suffix(); ends_with(name, suffix))
       return {row.format.get(), suffix.size(), ""};
-  for (const OtherSuffix& other : kOtherSuffixes)
-    if (ends_with(name, other.suffix))
-      return {formats.of_name(other.format), other.suffix.size(), other.replacement};
+    for (const OtherSuffix& other : row.format->other_suffixes())
+      if (ends_with(name, other.suffix)) return {row.format.get(), other.suffix.size(), other.replacement};
+  }
   return {};
 }
 

@@ -96,6 +96,15 @@ enum class Format : int {
   kDeflate = HEMSTITCH_FORMAT_DEFLATE,
 };
 
+// A format by the words that people use for it.
+struct FormatName {
+  Format format;
+  std::string_view name;    // as the tool's --format takes it: "gzip"
+  std::string_view suffix;  // of files: ".gz"; empty if they have none
+};
+// Those of all formats; of two with one suffix the usual one is first. Thread safety: any thread may call it.
+HEMSTITCH_API std::vector<FormatName> format_names();
+
 inline constexpr int kMinLevel = 1;
 inline constexpr int kMaxLevel = 12;
 

@@ -8,6 +8,7 @@
 #include "api/sinks.hpp"
 #include "core/options.hpp"
 #include "core/parallel.hpp"
+#include "format/formats.hpp"
 #include "hemstitch/memory.hpp"
 #include "pipeline/compress_job.hpp"
 #include "pipeline/gathering_sink.hpp"
@@ -369,6 +370,13 @@ std::vector<std::byte> make_index(std::span<const std::byte> input, const Restor
   const StreamReport report = restore_stream(source, nowhere, options, hooks);
   report_end(report, options);
   return index.bytes(input.size(), report.output_bytes);
+}
+
+std::vector<FormatName> format_names() {
+  std::vector<FormatName> names;
+  for (const FormatRow& row : FormatTable::instance().all())
+    names.push_back({row.format->id(), row.format->name(), row.format->suffix()});
+  return names;
 }
 
 std::uint64_t restored_bytes(std::span<const std::byte> input) {

@@ -34,6 +34,12 @@ struct FormatChoices {
   bool stored_name = false;
 };
 
+// A suffix of files beside the format's usual one: of "a.tgz" the content is "a.tar".
+struct OtherSuffix {
+  std::string_view suffix;
+  std::string_view replacement;  // in the name of the content
+};
+
 struct LevelRange {
   int least = kMinLevel, most = kMaxLevel;
 };
@@ -57,12 +63,13 @@ class FrameFormat {
   virtual std::string_view name() const = 0;    // in options and listings: "lz4"
   virtual std::string_view title() const = 0;   // in sentences: "LZ4"
   virtual std::string_view suffix() const = 0;  // of files: ".lz4"; empty if they have none
-  // Whether a stream with these first bytes holds frames of this format. Looks at no more than
-  // kIdentifyBytes.
-  virtual bool begins(std::span<const std::byte> first_bytes) const = 0;
-  // Whether the first bytes identify the format. Data of other formats is restored only if the options or a
-  // file's name give the format.
-  virtual bool is_told_by_content() const { return true; }
+  virtual std::span<const OtherSuffix> other_suffixes() const { return {}; }
+  // What its frames begin with: one of these, each of kIdentifyBytes at most. Data of a format without any is
+  // restored only if the options or a file's name give the format.
+  virtual std::span<const std::string_view> first_bytes() const { return {}; }
+  bool is_told_by_content() const { return !first_bytes().empty(); }
+  // Whether data that begins with these bytes is of this format.
+  bool begins(std::span<const std::byte> data) const;
   // Whether a stream with these first bytes may be in this format, although they do not identify it.
   virtual bool may_begin(std::span<const std::byte> /*first_bytes*/) const { return false; }
 

@@ -6,6 +6,8 @@
 
 #include "core/messages.hpp"
 #include "core/options.hpp"
+#include "format/identify.hpp"
+#include "format/skippable_frame.hpp"
 
 namespace hemstitch {
 namespace {
@@ -24,6 +26,12 @@ std::string listed(const std::vector<std::string>& words) {
 }
 
 }  // namespace
+
+bool FrameFormat::begins(std::span<const std::byte> data) const {
+  const auto words = first_bytes();
+  return std::any_of(words.begin(), words.end(),
+                     [&](std::string_view word) { return starts_with(data, word); });
+}
 
 FormatTable& FormatTable::instance() {
   static auto* const table = new FormatTable;
@@ -59,6 +67,15 @@ const FrameFormat* FormatTable::of_data(std::span<const std::byte> first_bytes) 
   for (const FormatRow& row : rows_)
     if (row.format->begins(first_bytes)) return row.format.get();
   return nullptr;
+}
+
+bool FormatTable::has_cut_begin(std::span<const std::byte> bytes) const {
+  const auto is_cut = [&](std::string_view word) { return is_cut_begin(bytes, word); };
+  for (const FormatRow& row : rows_) {
+    const auto words = row.format->first_bytes();
+    if (std::any_of(words.begin(), words.end(), is_cut)) return true;
+  }
+  return is_cut_skippable_magic(bytes);
 }
 
 LevelRange FormatTable::levels() const {

@@ -48,7 +48,10 @@ class FormatTable {
   const Codec* codec(Format id, RowCodec codec) const;
   // Null if there is none.
   const FrameFormat* of_name(std::string_view name) const;
+  // By the first bytes of a frame; a skippable one is of no format.
   const FrameFormat* of_data(std::span<const std::byte> first_bytes) const;
+  // Whether these bytes, after which the data ends, are fewer than a frame begins with, and would begin one.
+  bool has_cut_begin(std::span<const std::byte> bytes) const;
   // From the least level of any format to the most of any.
   LevelRange levels() const;
   // As much of a dictionary as any format uses.

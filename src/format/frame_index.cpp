@@ -35,6 +35,7 @@ struct Indexer {
         visit(std::move(visit_frame)) {}
 
   void frame_begins(const FrameReader& reader) {
+    index.format = &stream->format();
     IndexedFrame& frame = index.frames.emplace_back();
     frame.header = reader.header();
     frame.at = reader.frame_at();
@@ -109,7 +110,6 @@ struct Indexer {
   FrameIndex run(FrameStream& from, Input&& input) {
     stream = &from;
     walk(from, std::forward<Input>(input), *this);
-    index.format = &from.format();
     return std::move(index);
   }
 

@@ -44,7 +44,7 @@ struct IndexedFrame {
 };
 
 struct FrameIndex {
-  const FrameFormat* format = nullptr;
+  const FrameFormat* format = nullptr;  // null if all frames are skippable
   std::vector<IndexedFrame> frames;
   std::vector<IndexedBlock> blocks;  // of all frames, if they are kept
   bool end_missing = false;          // of a frame: FrameReader::end_missing()

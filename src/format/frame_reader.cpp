@@ -4,10 +4,30 @@
 
 #include <algorithm>
 
+#include "core/bytes.hpp"
 #include "format/formats.hpp"
 #include "format/identify.hpp"
+#include "format/skippable_frame.hpp"
 
 namespace hemstitch {
+namespace {
+
+// Reads the skippable frames at the beginning of data whose format is not known yet, and what follows them if that
+// is a frame of no format.
+class SkippableReader : public FrameReader {
+ public:
+  std::unique_ptr<FrameReader> clone() const override { return std::make_unique<SkippableReader>(*this); }
+
+ private:
+  Event read(std::span<const std::byte> bytes) override {
+    if (bytes.empty()) return Event::kEnd;
+    if (FormatTable::instance().has_cut_begin(bytes)) require_bytes(bytes.size());
+    return report_garbage(bytes);
+  }
+  void leave_block() override {}
+};
+
+}  // namespace
 
 Place FrameReader::place() const {
   Place place;
@@ -28,6 +48,41 @@ void FrameReader::fail(Status status, const std::string& detail) const {
 void FrameReader::require_bytes(std::uint64_t count) const {
   if (count < wanted_bytes_)
     fail(Status::kTruncated, fmt::format("{} of {} bytes are missing", wanted_bytes_ - count, wanted_bytes_));
+}
+
+FrameReader::Event FrameReader::step(std::span<const std::byte> bytes) {
+  if (in_skippable_frame_) return read_skippable_size(bytes);
+  if (!has_begun_ && begins_skippable_frame(bytes)) return begin_skippable_frame();
+  has_begun_ = true;
+  return read(bytes);
+}
+
+FrameReader::Event FrameReader::begin_skippable_frame() {
+  ++frame_number_;
+  frame_at_ = position_;
+  position_ += kSkippableMagicBytes;
+  held_bytes_ = 0;
+  header_ = {};
+  block_ = {};
+  content_checksum_.reset();
+  in_skippable_frame_ = true;
+  wanted_bytes_ = kSkippableSizeBytes;
+  return Event::kMore;
+}
+
+FrameReader::Event FrameReader::read_skippable_size(std::span<const std::byte> bytes) {
+  require_bytes(bytes.size());
+  skip_bytes_ = load_le32(bytes.data());
+  position_ += bytes.size();
+  in_skippable_frame_ = false;
+  wanted_bytes_ = kIdentifyBytes;
+  return Event::kSkip;
+}
+
+void FrameReader::continue_behind(const FrameReader& other) {
+  position_ = other.position_;
+  frame_at_ = other.frame_at_;
+  frame_number_ = other.frame_number_;
 }
 
 FrameReader::Event FrameReader::report_garbage(std::span<const std::byte> bytes) {
@@ -72,6 +127,9 @@ void FrameReader::skipped(std::uint64_t count) {
          fmt::format("{} of {} bytes of a skippable frame are missing", skip_bytes_ - count, skip_bytes_));
 }
 
+FrameStream::FrameStream(bool verify_header_checksum)
+    : verify_header_checksum_(verify_header_checksum), reader_(std::make_unique<SkippableReader>()) {}
+
 FrameStream::FrameStream(bool verify_header_checksum, const FrameFormat& format)
     : verify_header_checksum_(verify_header_checksum),
       format_(&format),
@@ -80,15 +138,22 @@ FrameStream::FrameStream(bool verify_header_checksum, const FrameFormat& format)
 FrameStream::FrameStream(const FrameStream& other)
     : verify_header_checksum_(other.verify_header_checksum_),
       format_(other.format_),
-      reader_(other.reader_ ? other.reader_->clone() : nullptr) {}
+      reader_(other.reader_->clone()) {}
 
 FrameReader::Event FrameStream::step(std::span<const std::byte> bytes) {
-  if (!reader_) {
-    format_ = FormatTable::instance().of_data(bytes);
-    if (format_ == nullptr) refuse_data(bytes);
-    reader_ = format_->make_reader(verify_header_checksum_);
-  }
+  if (format_ == nullptr && !reader_->in_skippable_frame() && !begins_skippable_frame(bytes)) identify(bytes);
   return reader_->step(bytes);
+}
+
+void FrameStream::identify(std::span<const std::byte> bytes) {
+  format_ = FormatTable::instance().of_data(bytes);
+  if (format_ == nullptr) {
+    if (reader_->frame_number() == 0) refuse_data(bytes);
+    return;
+  }
+  std::unique_ptr<FrameReader> reader = format_->make_reader(verify_header_checksum_);
+  reader->continue_behind(*reader_);
+  reader_ = std::move(reader);
 }
 
 }  // namespace hemstitch

@@ -6,7 +6,8 @@
 // be told apart, it sees nothing between header and end: while in_stream(), whoever restores the stream calls
 // stream_passed() instead of step().
 //
-// A format's reader derives from FrameReader. FrameStream reads data of any format, by its first bytes.
+// A format's reader derives from FrameReader, which reads skippable frames for all of them. FrameStream reads
+// data of any format, by the first bytes of its first frame that is not skippable.
 #pragma once
 
 #include <cstddef>
@@ -89,7 +90,7 @@ class FrameReader {
 
   std::size_t wanted_bytes() const { return wanted_bytes_; }
   // Throws Error of the format and corrupt families, with the place.
-  virtual Event step(std::span<const std::byte> bytes) = 0;
+  Event step(std::span<const std::byte> bytes);
   // After kSkip: how many bytes there really were.
   void skipped(std::uint64_t count);
   // Instead of the step() after kBlockBegin: wanted_bytes() bytes were skipped, and `count` of them were
@@ -113,6 +114,8 @@ class FrameReader {
   virtual void read_blocks_as_streams() {}
   // A copy that continues from here by itself.
   virtual std::unique_ptr<FrameReader> clone() const = 0;
+  // Before the first step: continues behind what another reader has read.
+  void continue_behind(const FrameReader& other);
 
   const FrameHeader& header() const { return header_; }
   const Block& block() const { return block_; }
@@ -130,6 +133,8 @@ class FrameReader {
   // Bytes after position() that were already taken, for something that is not complete yet, or from the
   // next frame.
   std::uint64_t held_bytes() const { return held_bytes_; }
+  // After a skippable frame's magic number: the next step takes its size.
+  bool in_skippable_frame() const { return in_skippable_frame_; }
   std::uint64_t frame_number() const { return frame_number_; }  // from 1; skippable frames count
   std::uint64_t frame_at() const { return frame_at_; }          // where the frame begins
   Place place() const;                                          // the frame and, inside one, the block
@@ -138,6 +143,12 @@ class FrameReader {
   FrameReader() = default;
   FrameReader(const FrameReader&) = default;
 
+  // A step of the format's own frames, and of what follows them. It never gets the bytes of a skippable frame
+  // that is before all of its frames.
+  virtual Event read(std::span<const std::byte> bytes) = 0;
+  // Between frames, for formats that have skippable ones there: position_ is at the magic number, which was
+  // read. The next bytes that read() gets are those behind the frame.
+  Event begin_skippable_frame();
   // Reads what follows a block's data, in formats that have something there.
   virtual void take_behind_data(std::span<const std::byte> /*behind*/) {}
   // A block's bytes were taken or skipped: sets what is wanted next.
@@ -164,32 +175,41 @@ class FrameReader {
   std::optional<std::uint32_t> content_bytes_low_;
   bool end_missing_ = false;
   std::vector<std::byte> garbage_;
+
+ private:
+  Event read_skippable_size(std::span<const std::byte> bytes);
+
+  bool has_begun_ = false;  // with something else than skippable frames
+  bool in_skippable_frame_ = false;
 };
 
-// Reads a stream whose format its first bytes show, or the caller knows.
+// Reads a stream whose format its first frame shows that is not skippable, or the caller knows.
 class FrameStream {
  public:
-  explicit FrameStream(bool verify_header_checksum) : verify_header_checksum_(verify_header_checksum) {}
+  explicit FrameStream(bool verify_header_checksum);
   // With a known format.
   FrameStream(bool verify_header_checksum, const FrameFormat& format);
   FrameStream(const FrameStream& other);  // continues by itself
   FrameStream& operator=(const FrameStream&) = delete;
 
-  std::size_t wanted_bytes() const { return reader_ ? reader_->wanted_bytes() : kIdentifyBytes; }
-  bool in_stream() const { return reader_ && reader_->in_stream(); }
+  std::size_t wanted_bytes() const { return reader_->wanted_bytes(); }
+  bool in_stream() const { return reader_->in_stream(); }
   // The first call throws kTruncated, kForeignFormat or kUnknownFormat if the stream does not begin with a
   // frame.
   FrameReader::Event step(std::span<const std::byte> bytes);
-  std::uint64_t position() const { return reader_ ? reader_->position() : 0; }
+  std::uint64_t position() const { return reader_->position(); }
   // The position of the source.
-  std::uint64_t taken_bytes() const { return reader_ ? reader_->position() + reader_->held_bytes() : 0; }
+  std::uint64_t taken_bytes() const { return reader_->position() + reader_->held_bytes(); }
 
-  // After the first step.
+  // From the first frame on that is not skippable, unless the caller has given it.
   const FrameFormat& format() const { return *format_; }
+  // Until the next step, which may replace it.
   FrameReader& reader() { return *reader_; }
   const FrameReader& reader() const { return *reader_; }
 
  private:
+  void identify(std::span<const std::byte> bytes);
+
   bool verify_header_checksum_;
   const FrameFormat* format_ = nullptr;
   std::unique_ptr<FrameReader> reader_;

@@ -7,6 +7,7 @@
 
 #include "core/status.hpp"
 #include "format/formats.hpp"
+#include "format/skippable_frame.hpp"
 
 namespace hemstitch {
 namespace {
@@ -40,18 +41,23 @@ constexpr std::array kForeignMagics{
 static_assert(std::all_of(kForeignMagics.begin(), kForeignMagics.end(),
                           [](const ForeignMagic& magic) { return magic.bytes.size() <= kIdentifyBytes; }));
 
-bool starts_with(std::span<const std::byte> data, std::string_view magic) {
-  if (data.size() < magic.size()) return false;
-  for (std::size_t i = 0; i < magic.size(); i++)
-    if (static_cast<char>(data[i]) != magic[i]) return false;
+}  // namespace
+
+bool starts_with(std::span<const std::byte> data, std::string_view bytes) {
+  if (data.size() < bytes.size()) return false;
+  for (std::size_t i = 0; i < bytes.size(); i++)
+    if (static_cast<char>(data[i]) != bytes[i]) return false;
   return true;
 }
 
-}  // namespace
+bool is_cut_begin(std::span<const std::byte> data, std::string_view bytes) {
+  return data.size() < bytes.size() && starts_with(data, bytes.substr(0, data.size()));
+}
 
 DataIdentity identify_data(std::span<const std::byte> first_bytes) {
   if (first_bytes.empty()) return {DataKind::kEmpty, {}, {}};
-  if (FormatTable::instance().of_data(first_bytes) != nullptr) return {DataKind::kFrame, {}, {}};
+  if (begins_skippable_frame(first_bytes) || FormatTable::instance().of_data(first_bytes) != nullptr)
+    return {DataKind::kFrame, {}, {}};
   for (const ForeignMagic& magic : kForeignMagics)
     if (starts_with(first_bytes, magic.bytes)) return {DataKind::kForeign, magic.name, magic.tool};
   for (const FormatRow& row : FormatTable::instance().all())

@@ -23,7 +23,11 @@ struct DataIdentity {
   std::string_view possible_format = {};  // name of one of our formats that kUnknown data may be in: "zlib"
 };
 
-// Looks at no more than kIdentifyBytes.
+bool starts_with(std::span<const std::byte> data, std::string_view bytes);
+// Whether the data is less than these bytes, but not other than they are.
+bool is_cut_begin(std::span<const std::byte> data, std::string_view bytes);
+
+// Looks at no more than kIdentifyBytes. A skippable frame is one of ours.
 DataIdentity identify_data(std::span<const std::byte> first_bytes);
 
 // Throws the reason why a stream with these first bytes holds no frames: kTruncated, kForeignFormat or

@@ -25,12 +25,13 @@
 #include "files/load/read_contents.hpp"
 #include "files/save/new_file.hpp"
 #include "format/checksum.hpp"
+#include "format/skippable_frame.hpp"
 #include "pages/page_store.hpp"
 
 namespace hemstitch {
 namespace {
 
-constexpr std::uint32_t kSkippableMagic = 0x184D2A5C;
+constexpr std::uint32_t kIndexMagic = kSkippableMagic + 12;
 constexpr std::string_view kName = "hemspage";
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kFrameHeaderBytes = 8, kIndexHeaderBytes = 24, kIndexRunBytes = 16;
@@ -130,7 +131,7 @@ void read_index_bytes(InputFile& file, std::uint64_t bytes, const Take& take) {
 // Reads the index, and checks it against the file's size and the store.
 Index read_index(InputFile& file, const PageStoreOptions& options) {
   std::vector<std::byte> head(kFrameHeaderBytes + kIndexHeaderBytes);
-  if (file.read(head) != head.size() || load_le32(head.data()) != kSkippableMagic ||
+  if (file.read(head) != head.size() || load_le32(head.data()) != kIndexMagic ||
       std::memcmp(head.data() + kFrameHeaderBytes, kName.data(), kName.size()) != 0)
     throw Error(Status::kUnknownFormat, fmt::format("'{}' is not a file of pages", file.path()));
   const std::uint64_t index_bytes = load_le32(head.data() + 4);
@@ -209,7 +210,7 @@ void PageStore::save(const std::string& path) const {
                 fmt::format("{} runs of pages are more than a file of pages can hold", runs.size()));
   std::vector<std::byte> head;
   head.reserve(kFrameHeaderBytes + index_bytes);
-  append32(head, kSkippableMagic);
+  append32(head, kIndexMagic);
   append32(head, static_cast<std::uint32_t>(index_bytes));
   for (const char letter : kName) head.push_back(static_cast<std::byte>(letter));
   append32(head, kVersion);

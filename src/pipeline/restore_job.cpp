@@ -459,7 +459,6 @@ FrameReader::Event RestoreJob::step(std::span<const std::byte> gathered) {
     return event;
   } catch (const Error&) {
     if (passed_a_stream()) return FrameReader::Event::kFrameEnd;
-    // Without a frame there may be no reader.
     if (header_.may_be_streams && stream_.reader().may_be_stream()) {
       const FrameReader& reader = stream_.reader();
       RestoreSlot::Block block;

@@ -14,6 +14,7 @@
 #include "hemstitch/files.h"
 #include "hemstitch/files.hpp"
 #include "shapes.hpp"
+#include "skippable_frames.hpp"
 
 namespace hemstitch {
 namespace {
@@ -114,9 +115,7 @@ TEST_F(FrameFilesDeviceTest, LoadsFramesOfEveryKind) {
   bare.block_checksums = false;
   linked.linked_blocks = true;
   large.block_bytes = 4 << 20;
-  Bytes skippable(8 + 50'000);
-  store_le32(skippable.data(), kSkippableMagic);
-  store_le32(skippable.data() + 4, 50'000);
+  const Bytes skippable = skippable_frame(50'000);
   struct Case {
     Bytes content, file;
     bool on_device = true;

@@ -26,7 +26,8 @@
 namespace hemstitch::testing {
 
 inline constexpr Format kRuns = static_cast<Format>(101);
-inline constexpr std::uint32_t kRunsMagic = 0x534E5552;  // "RUNS"
+inline constexpr std::array<std::string_view, 1> kRunsFirstBytes{"RUNS"};
+inline constexpr std::uint32_t kRunsMagic = 0x534E5552;
 inline constexpr std::array<std::size_t, 1> kRunsBlockSizes{64 << 10};
 inline constexpr std::uint32_t kStoredRunsBit = 0x80000000u;
 inline constexpr unsigned kRunsPart = 0, kStoredPart = 1, kEndPart = 2;
@@ -40,7 +41,7 @@ inline unsigned runs_last_byte_bits(std::size_t data_bytes) { return data_bytes 
 
 class RunsReader : public FrameReader {
  public:
-  Event step(std::span<const std::byte> bytes) override {
+  Event read(std::span<const std::byte> bytes) override {
     if (state_ == State::kMagic) return read_magic(bytes);
     require_bytes(bytes.size());
     position_ += bytes.size();
@@ -184,9 +185,7 @@ class RunsFormat : public FrameFormat {
   std::string_view name() const override { return "runs"; }
   std::string_view title() const override { return "Runs"; }
   std::string_view suffix() const override { return ".runs"; }
-  bool begins(std::span<const std::byte> first_bytes) const override {
-    return first_bytes.size() >= 4 && load_le32(first_bytes.data()) == kRunsMagic;
-  }
+  std::span<const std::string_view> first_bytes() const override { return kRunsFirstBytes; }
   std::span<const std::size_t> block_sizes() const override { return kRunsBlockSizes; }
   LevelRange levels() const override { return {-7, 22}; }
   FormatChoices choices() const override { return {.linked_blocks = true, .dictionary = true}; }

@@ -48,8 +48,7 @@ class LonelyRunsFormat : public RunsFormat {
   Format id() const override { return kLonelyRuns; }
   std::string_view name() const override { return "lonely"; }
   std::string_view title() const override { return "Lonely"; }
-  bool begins(std::span<const std::byte>) const override { return false; }
-  bool is_told_by_content() const override { return false; }
+  std::span<const std::string_view> first_bytes() const override { return {}; }
 };
 
 // Every second block fails on it, and it knows no streams.

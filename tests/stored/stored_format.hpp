@@ -18,13 +18,14 @@
 namespace hemstitch::testing {
 
 inline constexpr Format kStored = static_cast<Format>(100);
-inline constexpr std::uint32_t kStoredMagic = 0x524F5453;  // "STOR"
+inline constexpr std::array<std::string_view, 1> kStoredFirstBytes{"STOR"};
+inline constexpr std::uint32_t kStoredMagic = 0x524F5453;
 inline constexpr std::uint64_t kUnknownContent = UINT64_MAX;
 inline constexpr std::array<std::size_t, 2> kStoredBlockSizes{64 << 10, 256 << 10};
 
 class StoredReader : public FrameReader {
  public:
-  Event step(std::span<const std::byte> bytes) override {
+  Event read(std::span<const std::byte> bytes) override {
     if (state_ == State::kMagic) return read_magic(bytes);
     require_bytes(bytes.size());
     position_ += bytes.size();
@@ -128,9 +129,7 @@ class StoredFormat : public FrameFormat {
   std::string_view name() const override { return "stored"; }
   std::string_view title() const override { return "Stored"; }
   std::string_view suffix() const override { return ".stored"; }
-  bool begins(std::span<const std::byte> first_bytes) const override {
-    return first_bytes.size() >= 4 && load_le32(first_bytes.data()) == kStoredMagic;
-  }
+  std::span<const std::string_view> first_bytes() const override { return kStoredFirstBytes; }
   std::span<const std::size_t> block_sizes() const override { return kStoredBlockSizes; }
   Checksum checksum() const override { return Checksum::kCrc32; }
   std::uint64_t most_content_of_byte() const override { return 1; }

@@ -13,6 +13,7 @@
 #include "pipeline/stream.hpp"
 #include "search/compressed_texts.hpp"
 #include "shapes.hpp"
+#include "skippable_frames.hpp"
 #include "threads.hpp"
 
 namespace hemstitch::testing {
@@ -74,6 +75,10 @@ TEST_F(StoredFormatTest, IsKnownByItsFirstBytesAndItsName) {
   EXPECT_EQ(FormatTable::instance().of_name("stored")->suffix(), ".stored");
   EXPECT_EQ(FormatTable::instance().titles_told_by_content(), "LZ4, gzip or Stored");
   EXPECT_EQ(FormatTable::instance().suffixes(), ".lz4, .gz, .zz or .stored");
+  const FormatName last = format_names().back();
+  EXPECT_EQ(last.format, kStored);
+  EXPECT_EQ(last.name, "stored");
+  EXPECT_EQ(last.suffix, ".stored");
   const Bytes nothing(20);
   EXPECT_EQ(status_of_restoring(nothing), Status::kUnknownFormat);
 }
@@ -95,6 +100,21 @@ TEST_F(StoredFormatTest, IsListed) {
   EXPECT_EQ(index.frames[1].header.kind, "stored");
   EXPECT_EQ(index.content_bytes(), 2 * content.size());
   EXPECT_EQ(index.trailing_garbage_at, 2 * frame.size());
+}
+
+TEST_F(StoredFormatTest, SkippableFramesMayComeFirst) {
+  const Bytes content = mixed_bytes(200'000);
+  const Bytes file = skippable_frame(5) + skippable_frame(0) + compress(content, writing());
+  EXPECT_EQ(restore(file, reading()), content);
+  EXPECT_EQ(status_of_restoring(skippable_frame(5)), Status::kOk);
+  MemorySource source(file);
+  const FrameIndex index = index_frames(source);
+  ASSERT_EQ(index.frames.size(), 3u);
+  EXPECT_EQ(index.format, &FormatTable::instance().of(kStored));
+  EXPECT_TRUE(index.frames[1].skippable);
+  EXPECT_EQ(index.frames[1].at, 13u);
+  EXPECT_EQ(index.frames[2].at, 21u);
+  EXPECT_EQ(index.frames[2].bytes, file.size() - 21);
 }
 
 TEST_F(StoredFormatTest, RangesAreRestored) {

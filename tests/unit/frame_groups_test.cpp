@@ -15,6 +15,7 @@
 #include "gzip_members.hpp"
 #include "hemstitch/hemstitch.hpp"
 #include "shapes.hpp"
+#include "skippable_frames.hpp"
 
 namespace hemstitch {
 namespace {
@@ -126,13 +127,6 @@ Bytes flushed_frame(const std::vector<Bytes>& blocks, std::optional<std::uint64_
     frame.insert(frame.end(), room.begin(), room.begin() + static_cast<std::ptrdiff_t>(encoded.bytes));
   }
   append_word(0);
-  return frame;
-}
-
-Bytes skippable_frame(std::size_t bytes) {
-  Bytes frame(8 + bytes);
-  store_le32(frame.data(), kSkippableMagic + 3);
-  store_le32(frame.data() + 4, static_cast<std::uint32_t>(bytes));
   return frame;
 }
 

@@ -18,6 +18,7 @@
 #include "gzip_members.hpp"
 #include "pipeline/frame_batch.hpp"
 #include "pipeline/stream.hpp"
+#include "skippable_frames.hpp"
 #include "threads.hpp"
 
 namespace hemstitch::testing {
@@ -525,6 +526,35 @@ TEST(Gzip, MemoryIsBounded) {
 TEST(Gzip, IsKnownByItsFirstBytes) {
   EXPECT_EQ(identify_data(gzip_member({})).kind, DataKind::kFrame);
   EXPECT_EQ(identify_data(bytes_of("\x1F")).kind, DataKind::kUnknown);
+}
+
+TEST_WITH_THREADS(Gzip, SkippableFramesMayComeFirst) {
+  const Bytes text = wordy_bytes(150'000);
+  const Bytes first = skippable_frame(0) + skippable_frame(3, 0) + skippable_frame(70'000, 15);
+  for (const Bytes& file : {gzip_member(text), bgzf_file(text), bgzf_member(text)})
+    require_content(first + file, text);
+  for (const FalseBgzf& one : false_bgzf()) {
+    SCOPED_TRACE(one.what);
+    require_content(first + one.file, one.content);
+  }
+  EXPECT_EQ(restored(first + gzip_member(text), reading("cpu", Format::kGzip)).content, text);
+  EXPECT_EQ(restored(first + bgzf_file(text), reading("cpu", Format::kBgzf)).content, text);
+  for (const std::uint64_t begin : {0u, 100'000u}) {
+    const Bytes file = first + bgzf_file(text);
+    MemorySource source(file);
+    CollectSink part;
+    restore_range(source, part, begin, begin + 10, reading());
+    EXPECT_TRUE(std::equal(part.content.begin(), part.content.end(),
+                           text.begin() + static_cast<std::ptrdiff_t>(begin),
+                           text.begin() + static_cast<std::ptrdiff_t>(begin + 10)));
+  }
+}
+
+// As gzip has it: what follows a member is another one, zeros or garbage.
+TEST(Gzip, SkippableFramesBehindAMemberAreGarbage) {
+  const Bytes text = wordy_bytes(20'000);
+  for (const Bytes& member : {gzip_member(text), bgzf_file(text)})
+    require_content(member + skippable_frame(3) + member, text, true);
 }
 
 TEST(Bgzf, TheIndexBesideAFileIsRead) {

@@ -10,6 +10,7 @@
 #include "hemstitch/batch.h"
 #include "lz4f_oracle.hpp"
 #include "shapes.hpp"
+#include "skippable_frames.hpp"
 
 namespace hemstitch {
 namespace {
@@ -69,9 +70,7 @@ TEST(Lz4Batch, WhatIsNoReadableHeaderIsAnError) {
   EXPECT_EQ(read(damaged), HEMSTITCH_HEADER_CHECKSUM_MISMATCH);
   EXPECT_EQ(read(text), HEMSTITCH_UNKNOWN_FORMAT);
   EXPECT_EQ(read(bytes_of("\x02\x21\x4c\x18\x05")), HEMSTITCH_UNSUPPORTED_FEATURE);  // legacy
-  Bytes skippable(20);
-  store_le32(skippable.data(), kSkippableMagic + 3);
-  EXPECT_EQ(read(skippable), HEMSTITCH_UNSUPPORTED_FEATURE);
+  EXPECT_EQ(read(skippable_frame(12)), HEMSTITCH_UNSUPPORTED_FEATURE);
   CompressOptions options;
   options.dictionary = dictionary;
   EXPECT_EQ(read(compress(text, options)), HEMSTITCH_UNSUPPORTED_FEATURE);

@@ -15,6 +15,7 @@
 #include "lz4f_oracle.hpp"
 #include "pipeline/stream.hpp"
 #include "shapes.hpp"
+#include "skippable_frames.hpp"
 
 namespace hemstitch::testing {
 namespace {
@@ -128,13 +129,6 @@ TEST(Lz4Frame, HeaderSaysWhatWasAsked) {
   EXPECT_EQ(info.dictID, 0xCAFEBABE);
 }
 
-Bytes skippable_frame(std::size_t bytes, std::uint32_t kind = 5) {
-  Bytes frame(8 + bytes, std::byte{0xEE});
-  store_le32(frame.data(), kSkippableMagic + kind);
-  store_le32(frame.data() + 4, static_cast<std::uint32_t>(bytes));
-  return frame;
-}
-
 Bytes legacy_frame(const Bytes& content) {
   Bytes frame(4);
   store_le32(frame.data(), kLz4LegacyMagic);
@@ -229,6 +223,21 @@ TEST(Lz4Frame, AFrameThatIsCutOffInItsMagicNumberIsNoGarbage) {
         MemorySource source(data);
         EXPECT_EQ(error_of([&] { index_frames(source); })->status(), Status::kTruncated);
       }
+}
+
+// Which format follows is not known there.
+TEST(Lz4Frame, ACutMagicNumberBehindTheFirstSkippableFramesIsNoGarbage) {
+  for (const Bytes& first : {skippable_frame(10), skippable_frame(0) + skippable_frame(70'000, 15)})
+    for (const std::string_view magic :
+         {"\x04\x22\x4D\x18", "\x02\x21\x4C\x18", "\x5A\x2A\x4D\x18", "\x1F\x8B"})
+      for (std::size_t bytes = 1; bytes < magic.size(); ++bytes) {
+        const Bytes data = first + bytes_of(magic.substr(0, bytes));
+        constexpr std::array kCut{Status::kTruncated, Status::kTruncated};
+        EXPECT_EQ(statuses_of(data, {}), kCut) << magic << ' ' << bytes;
+      }
+  constexpr std::array kGarbage{Status::kTrailingGarbage, Status::kTrailingGarbage};
+  for (const std::string_view garbage : {"f", "fo", "\x5A\x2B", "four", "four and more"})
+    EXPECT_EQ(statuses_of(skippable_frame(10) + bytes_of(garbage), {}), kGarbage) << garbage;
 }
 
 // As the kernel reads an initial RAM disk: archives one behind the other, with zeros between and behind them.

@@ -18,6 +18,7 @@
 #include "lz4f_oracle.hpp"
 #include "pipeline/stream.hpp"
 #include "shapes.hpp"
+#include "skippable_frames.hpp"
 #include "threads.hpp"
 
 namespace hemstitch::testing {
@@ -541,10 +542,7 @@ TEST(Push, EmptyStreams) {
 }
 
 TEST(Push, SkippableFramesAndLegacyEnds) {
-  Bytes skippable(8 + 1000);
-  skippable[0] = std::byte{0x50}, skippable[1] = std::byte{0x2A}, skippable[2] = std::byte{0x4D},
-  skippable[3] = std::byte{0x18};
-  skippable[4] = std::byte{0xE8}, skippable[5] = std::byte{0x03};
+  const Bytes skippable = skippable_frame(1000);
   const Bytes content = wordy_bytes(1000), frame = compress(content);
   Bytes legacy{std::byte{0x02}, std::byte{0x21}, std::byte{0x4C}, std::byte{0x18}, std::byte{5},
                std::byte{0},    std::byte{0},    std::byte{0},    std::byte{0x40}, std::byte{'a'},

@@ -20,6 +20,7 @@
 #include "hemstitch/ranges.hpp"
 #include "lz4f_oracle.hpp"
 #include "shapes.hpp"
+#include "skippable_frames.hpp"
 #include "threads.hpp"
 
 namespace hemstitch::testing {
@@ -68,13 +69,6 @@ Bytes bgzf(const Bytes& content) {
   return compress(content, options);
 }
 
-Bytes skippable(std::size_t bytes) {
-  Bytes frame(8 + bytes);
-  store_le32(frame.data(), kSkippableMagic);
-  store_le32(frame.data() + 4, static_cast<std::uint32_t>(bytes));
-  return frame;
-}
-
 Bytes repeated(const Bytes& bytes, std::size_t count) {
   Bytes all;
   for (std::size_t i = 0; i < count; ++i) all.insert(all.end(), bytes.begin(), bytes.end());
@@ -92,12 +86,14 @@ const std::vector<Input>& inputs() {
     made.push_back({"short blocks", flushed(mixed, 20'000, false), mixed});
     made.push_back({"very short blocks", flushed(some, 7, true), some});
     made.push_back({"several frames",
-                    joined({sized(words), streamed(some, 64 << 10), skippable(100'000),
+                    joined({sized(words), streamed(some, 64 << 10), skippable_frame(100'000),
                             flushed(mixed, 3000, true), sized({}), sized(words)}),
                     joined({words, some, mixed, words})});
     made.push_back(
         {"many frames", repeated(sized(Bytes(10, std::byte{'x'})), 5000), Bytes(50'000, std::byte{'x'})});
-    made.push_back({"skippable frames", joined({repeated(skippable(0), 30'000), sized(words)}), words});
+    made.push_back({"skippable frames", joined({repeated(skippable_frame(0), 30'000), sized(words)}), words});
+    made.push_back({"skippable frames, bgzf",
+                    joined({skippable_frame(0), skippable_frame(100'000), bgzf(mixed)}), mixed});
     made.push_back({"bgzf", joined({bgzf(mixed), bgzf(words)}), joined({mixed, words})});
     made.push_back({"empty", sized({}), {}});
     return made;

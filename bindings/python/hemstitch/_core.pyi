@@ -14,6 +14,11 @@ version: str = '0.1.0'
 
 def status_text(status: int) -> str: ...
 
+def suffixes() -> list[tuple[str, str]]:
+    """
+    The suffixes of compressed files, each with the name of its format; of two formats with one suffix the usual one is first.
+    """
+
 def compress(data: object | None, *, format: str = 'lz4', level: int | None = None, backend: str = 'auto', threads: int = 0, block_bytes: int = 0, content_checksum: bool = False, out: object | None = None, stream: object | None = None, progress: object | None = None) -> object:
     """
     Compresses an object's bytes into one frame. Returns bytes, or how many bytes of `out`, a writable buffer, the frame fills; for an array on a CUDA device a DeviceArray, made there on `stream`.

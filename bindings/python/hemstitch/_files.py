@@ -73,7 +73,7 @@ def _format_of_path(file):
     if not isinstance(file, (str, bytes, os.PathLike)):
         return "lz4"
     suffix = os.path.splitext(os.fsdecode(file))[1]
-    return {".gz": "gzip", ".bgz": "bgzf", ".bgzf": "bgzf", ".zz": "zlib"}.get(suffix, "lz4")
+    return {**dict(reversed(_core.suffixes())), ".bgz": "bgzf", ".bgzf": "bgzf"}.get(suffix, "lz4")
 
 
 def _opened(file, mode):

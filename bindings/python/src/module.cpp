@@ -1,19 +1,15 @@
 #include "module.hpp"
 
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
 #include <pthread.h>
 
-#include <array>
 #include <atomic>
 #include <utility>
+#include <vector>
 
 namespace hemstitch::python {
 namespace {
-
-constexpr std::array<std::pair<std::string_view, Format>, 5> kFormats{{{"lz4", Format::kLz4},
-                                                                       {"gzip", Format::kGzip},
-                                                                       {"bgzf", Format::kBgzf},
-                                                                       {"zlib", Format::kZlib},
-                                                                       {"deflate", Format::kDeflate}}};
 
 std::atomic<bool> worked = false;    // in this process, or in the one that it was forked from
 std::atomic<bool> orphaned = false;  // whether this process was forked from one that had worked
@@ -35,9 +31,9 @@ void translate(const std::exception_ptr& thrown, void*) {
 std::optional<Format> format_of(std::string_view name) {
   if (name == "auto") return std::nullopt;
   std::string known;
-  for (const auto& [known_name, format] : kFormats) {
-    if (known_name == name) return format;
-    known += (known.empty() ? "" : ", ") + std::string(known_name);
+  for (const FormatName& format : format_names()) {
+    if (format.name == name) return format.format;
+    known += (known.empty() ? "" : ", ") + std::string(format.name);
   }
   throw Error(Status::kInvalidOption, "format is '" + std::string(name) + "'; it may be " + known);
 }
@@ -62,7 +58,7 @@ CompressOptions compress_options(std::string_view format, std::optional<int> lev
   if (!known) throw Error(Status::kInvalidOption, "format 'auto' works only for restoring");
   options.format = *known;
   if (level) {
-    if (*level < kMinLevel)  // 0 means the default in the library; in Python that is None
+    if (*level == 0)  // it means the default in the library; in Python that is None
       throw Error(Status::kInvalidOption,
                   "level is " + std::to_string(*level) + "; it may be 1 to 12, or None");
     options.level = *level;
@@ -116,6 +112,17 @@ NB_MODULE(_core, module) {
       "status_text",
       [](int status) { return hemstitch::status_text(static_cast<hemstitch::Status>(status)); },
       nb::arg("status"));
+  module.def(
+      "suffixes",
+      [] {
+        std::vector<std::pair<std::string, std::string>> suffixes;
+        for (const hemstitch::FormatName& format : hemstitch::format_names())
+          if (!format.suffix.empty()) suffixes.emplace_back(format.suffix, format.name);
+        return suffixes;
+      },
+      "The suffixes of compressed files, each with the name of its format; of two formats with one suffix "
+      "the usual one "
+      "is first.");
   add_calls(module);
   add_many(module);
   add_streams(module);

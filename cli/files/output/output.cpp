@@ -65,8 +65,9 @@ std::optional<std::string_view> compressed_already(std::span<const std::byte> fi
                                                    std::string_view name) {
   const FormatTable& formats = FormatTable::instance();
   if (const FrameFormat* const told = formats.of_data(first_bytes)) return told->title();
-  if (const DataIdentity identity = identify_data(first_bytes); identity.kind == DataKind::kForeign)
-    return identity.foreign_name;
+  const DataIdentity identity = identify_data(first_bytes);
+  if (identity.kind == DataKind::kForeign) return identity.foreign_name;
+  if (identity.kind == DataKind::kFrame) return "compressed";  // behind a skippable frame
   const FrameFormat* const named = format_of_name(name);
   if (named != nullptr && !named->is_told_by_content()) return named->title();
   return std::nullopt;

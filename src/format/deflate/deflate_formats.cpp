@@ -23,6 +23,8 @@ namespace {
 
 constexpr std::array<std::size_t, 1> kStreamBlockSizes{kDeflateBlockBytes};
 constexpr std::array<std::size_t, 1> kBgzfBlockSizes{kBgzfBlockBytes};
+constexpr std::array<OtherSuffix, 2> kGzipSuffixes{{{".tgz", ".tar"}, {".taz", ".tar"}}};
+constexpr std::array<OtherSuffix, 1> kBgzfSuffixes{{{".bgz", ""}}};
 constexpr int kDefaultDeflateLevel = 6;
 constexpr std::size_t kMostDictionaryBytes = 64 << 10;
 // An empty block that is marked as the last one. Parts end at a byte.
@@ -104,8 +106,6 @@ class DeflateFormat : public FrameFormat {
   std::string_view name() const override { return "deflate"; }
   std::string_view title() const override { return "raw DEFLATE"; }
   std::string_view suffix() const override { return {}; }
-  bool begins(std::span<const std::byte>) const override { return false; }
-  bool is_told_by_content() const override { return false; }
 
   std::span<const std::size_t> block_sizes() const override { return kStreamBlockSizes; }
   int default_level() const override { return kDefaultDeflateLevel; }
@@ -198,8 +198,8 @@ class GzipFormat : public DeflateFormat {
   std::string_view name() const override { return "gzip"; }
   std::string_view title() const override { return "gzip"; }
   std::string_view suffix() const override { return ".gz"; }
-  bool begins(std::span<const std::byte> first_bytes) const override { return is_gzip(first_bytes); }
-  bool is_told_by_content() const override { return true; }
+  std::span<const OtherSuffix> other_suffixes() const override { return kGzipSuffixes; }
+  std::span<const std::string_view> first_bytes() const override { return kGzipFirstBytes; }
   Checksum checksum() const override { return Checksum::kCrc32; }
   std::unique_ptr<FrameReader> make_reader(bool verify_header_checksum) const override {
     return std::make_unique<GzipReader>(verify_header_checksum);
@@ -230,8 +230,8 @@ class BgzfFormat : public GzipFormat {
   Format id() const override { return Format::kBgzf; }
   std::string_view name() const override { return "bgzf"; }
   std::string_view title() const override { return "BGZF"; }
-  bool begins(std::span<const std::byte>) const override { return false; }
-  bool is_told_by_content() const override { return false; }
+  std::span<const OtherSuffix> other_suffixes() const override { return kBgzfSuffixes; }
+  std::span<const std::string_view> first_bytes() const override { return {}; }
   std::unique_ptr<FrameReader> make_reader(bool verify_header_checksum) const override {
     return std::make_unique<GzipReader>(verify_header_checksum, true);
   }

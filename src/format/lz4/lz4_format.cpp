@@ -16,6 +16,7 @@ namespace hemstitch {
 namespace {
 
 constexpr std::array<std::size_t, 4> kBlockSizes{64 << 10, 256 << 10, 1 << 20, 4 << 20};
+constexpr std::array<OtherSuffix, 1> kLz4Suffixes{{{".tlz4", ".tar"}}};
 
 class Lz4FrameWriter : public FrameWriter {
  public:
@@ -92,9 +93,8 @@ class Lz4Format : public FrameFormat {
   std::string_view name() const override { return "lz4"; }
   std::string_view title() const override { return "LZ4"; }
   std::string_view suffix() const override { return ".lz4"; }
-  bool begins(std::span<const std::byte> first_bytes) const override {
-    return first_bytes.size() >= 4 && is_frame_magic(load_le32(first_bytes.data()));
-  }
+  std::span<const OtherSuffix> other_suffixes() const override { return kLz4Suffixes; }
+  std::span<const std::string_view> first_bytes() const override { return kLz4FirstBytes; }
 
   std::span<const std::size_t> block_sizes() const override { return kBlockSizes; }
   FormatChoices choices() const override {

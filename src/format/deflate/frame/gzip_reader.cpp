@@ -16,8 +16,6 @@ namespace {
 constexpr std::size_t kFixedPartBytes = kGzipFixedBytes - kIdentifyBytes;
 constexpr std::size_t kExtraSizeBytes = 2;
 
-constexpr std::array kGzipMagic{std::byte{0x1F}, std::byte{0x8B}};
-
 constexpr std::size_t kMostMemberBytes = 65536;
 
 constexpr std::size_t kZerosBytes = 4096;
@@ -25,19 +23,13 @@ constexpr std::size_t kZerosBytes = 4096;
 // Longer names, which no file system has, are skipped.
 constexpr std::size_t kMostNameBytes = 4096;
 
-// At the end of the data these are the first bytes of a member that was cut off.
-bool is_cut_magic(std::span<const std::byte> bytes) { return bytes.size() == 1 && bytes[0] == kGzipMagic[0]; }
-
 bool all_zero(std::span<const std::byte> bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
 }
 
 }  // namespace
 
-bool is_gzip(std::span<const std::byte> first_bytes) {
-  return first_bytes.size() >= kGzipMagic.size() &&
-         std::equal(kGzipMagic.begin(), kGzipMagic.end(), first_bytes.begin());
-}
+bool is_gzip(std::span<const std::byte> first_bytes) { return starts_with(first_bytes, kGzipFirstBytes[0]); }
 
 GzipReader::Event GzipReader::want(State state, std::size_t bytes, Event event) {
   state_ = state;
@@ -46,7 +38,7 @@ GzipReader::Event GzipReader::want(State state, std::size_t bytes, Event event) 
   return event;
 }
 
-GzipReader::Event GzipReader::step(std::span<const std::byte> bytes) {
+GzipReader::Event GzipReader::read(std::span<const std::byte> bytes) {
   if (state_ == State::kMember) return in_bgzf_ ? read_between(bytes) : read_member(bytes);
   if (state_ == State::kZeros) return read_zeros(bytes);
   require_bytes(bytes.size());
@@ -80,12 +72,13 @@ GzipReader::Event GzipReader::step(std::span<const std::byte> bytes) {
 // Reads what follows a frame, or the beginning of the data. A last byte of 1f is a member that was cut off, as in
 // gzip.
 GzipReader::Event GzipReader::read_member(std::span<const std::byte> bytes) {
-  if (is_gzip(bytes) || (frame_number_ != 0 && is_cut_magic(bytes))) return begin_header(bytes);
+  if (is_gzip(bytes)) return begin_header(bytes);
   if (frame_number_ == 0) {
     if (bytes.empty()) refuse_data(bytes);
     fail(Status::kUnknownFormat, "the data does not begin with a gzip member");
   }
   if (bytes.empty()) return want(State::kMember, kIdentifyBytes, Event::kEnd);
+  if (is_cut_begin(bytes, kGzipFirstBytes[0])) return begin_header(bytes);
   // Some files are padded with zeros, on tapes and in pages; gzip ignores them.
   held_bytes_ = bytes.size();
   if (all_zero(bytes)) return want(State::kZeros, kZerosBytes, Event::kMore);

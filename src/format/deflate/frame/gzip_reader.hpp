@@ -22,12 +22,14 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "format/frame_reader.hpp"
 
 namespace hemstitch {
 
-// Whether a gzip member may begin with these bytes; looks at the first two.
+inline constexpr std::array<std::string_view, 1> kGzipFirstBytes{"\x1F\x8B"};
+// Whether a gzip member may begin with these bytes.
 bool is_gzip(std::span<const std::byte> first_bytes);
 
 class GzipReader : public FrameReader {
@@ -36,7 +38,6 @@ class GzipReader : public FrameReader {
   explicit GzipReader(bool verify_header_checksum, bool must_be_bgzf = false)
       : verify_header_checksum_(verify_header_checksum), must_be_bgzf_(must_be_bgzf) {}
 
-  Event step(std::span<const std::byte> bytes) override;
   std::unique_ptr<FrameReader> clone() const override { return std::make_unique<GzipReader>(*this); }
   bool may_be_stream() const override {
     return in_bgzf_ && header_.may_be_streams && (state_ == State::kBlock || state_ == State::kMarker);
@@ -60,6 +61,7 @@ class GzipReader : public FrameReader {
     kZeros,  // after the last member
   };
 
+  Event read(std::span<const std::byte> bytes) override;
   Event want(State state, std::size_t bytes, Event event);
   Event read_member(std::span<const std::byte> bytes);
   Event read_between(std::span<const std::byte> bytes);

@@ -13,7 +13,7 @@ DeflateReader::Event DeflateReader::want(State state, std::size_t bytes, Event e
   return event;
 }
 
-DeflateReader::Event DeflateReader::step(std::span<const std::byte> bytes) {
+DeflateReader::Event DeflateReader::read(std::span<const std::byte> bytes) {
   if (state_ == State::kBehind) return end_frame(bytes.empty() ? Event::kEnd : report_garbage(bytes));
   require_bytes(bytes.size());
   switch (state_) {

@@ -19,7 +19,6 @@ namespace hemstitch {
 class DeflateReader : public FrameReader {
  public:
   DeflateReader() { wanted_bytes_ = 0; }
-  Event step(std::span<const std::byte> bytes) override;
   std::unique_ptr<FrameReader> clone() const override { return std::make_unique<DeflateReader>(*this); }
 
  protected:
@@ -33,6 +32,7 @@ class DeflateReader : public FrameReader {
   State state_ = State::kHeader;
 
  private:
+  Event read(std::span<const std::byte> bytes) override;
   void leave_block() override {}
   void leave_stream() override { want(State::kTrailer, trailer_bytes(), Event::kMore); }
   virtual std::size_t trailer_bytes() const { return 0; }

@@ -32,17 +32,11 @@ static_assert(block_bytes_of(4) == 64 << 10 && block_bytes_of(7) == 4 << 20);
 constexpr std::size_t kMagicBytes = 4;
 constexpr std::size_t kDescriptorBytes = 2;  // FLG and BD, which determine the length of the rest
 
-// Whether a magic number begins with these bytes.
-bool begins_magic(std::span<const std::byte> bytes) {
-  std::array<std::byte, kMagicBytes> padded{};
-  std::copy_n(bytes.begin(), std::min(bytes.size(), kMagicBytes), padded.begin());
-  const std::uint32_t word = load_le32(padded.data());
-  const auto mask =
-      static_cast<std::uint32_t>((std::uint64_t{1} << 8 * std::min(bytes.size(), kMagicBytes)) - 1);
-  const auto agrees = [&](std::uint32_t magic, std::uint32_t bits) {
-    return ((word ^ magic) & mask & bits) == 0;
-  };
-  return agrees(kLz4FrameMagic, ~0u) || agrees(kLz4LegacyMagic, ~0u) || agrees(kSkippableMagic, ~0xFu);
+// Whether these bytes, after which the data ends, are less than a magic number, and would begin one.
+bool is_cut_magic(std::span<const std::byte> bytes) {
+  return is_cut_skippable_magic(bytes) ||
+         std::any_of(kLz4FirstBytes.begin(), kLz4FirstBytes.end(),
+                     [&](std::string_view magic) { return is_cut_begin(bytes, magic); });
 }
 
 std::size_t leading_zeros(std::span<const std::byte> bytes) {
@@ -97,7 +91,7 @@ void Lz4FrameParser::leave_block() {
   want(header_.legacy ? State::kLegacyBlockSize : State::kBlockSize, kBlockHeaderBytes, Event::kBlockEnd);
 }
 
-Lz4FrameParser::Event Lz4FrameParser::step(std::span<const std::byte> bytes) {
+Lz4FrameParser::Event Lz4FrameParser::read(std::span<const std::byte> bytes) {
   if (state_ == State::kMagic) return read_magic(bytes);
   if (state_ == State::kLegacyBlockSize) return read_legacy_block_size(bytes);
   if (state_ == State::kBehindLegacyBlocks) return read_behind_legacy_blocks(bytes);
@@ -128,10 +122,6 @@ Lz4FrameParser::Event Lz4FrameParser::step(std::span<const std::byte> bytes) {
       content_checksum_ = load_le32(bytes.data());
       position_ += bytes.size();
       return want(State::kMagic, kMagicBytes, Event::kFrameEnd);
-    case State::kSkippableSize:
-      skip_bytes_ = load_le32(bytes.data());
-      position_ += bytes.size();
-      return want(State::kMagic, kMagicBytes, Event::kSkip);
   }
   fail(Status::kInternal, "the frame parser is in no state");
 }
@@ -144,12 +134,17 @@ Lz4FrameParser::Event Lz4FrameParser::read_magic(std::span<const std::byte> byte
   if (bytes.size() < kMagicBytes || !is_frame_magic(load_le32(bytes.data()))) {
     if (frame_number_ == 0) refuse_data(bytes);
     wanted_bytes_ = kMagicBytes;
-    if (begins_magic(bytes)) require_bytes(bytes.size());
+    if (is_cut_magic(bytes)) require_bytes(bytes.size());
     return want(State::kMagic, kMagicBytes, report_garbage(bytes));
+  }
+  const std::uint32_t magic = load_le32(bytes.data());
+  if (is_skippable_magic(magic)) {
+    state_ = State::kMagic;
+    return begin_skippable_frame();
   }
   position_ += kMagicBytes;
   held_bytes_ = 0;
-  return begin_frame(load_le32(bytes.data()));
+  return begin_frame(magic);
 }
 
 Lz4FrameParser::Event Lz4FrameParser::begin_frame(std::uint32_t magic) {
@@ -159,16 +154,13 @@ Lz4FrameParser::Event Lz4FrameParser::begin_frame(std::uint32_t magic) {
   block_ = {};
   content_checksum_.reset();
   if (magic == kLz4FrameMagic) return want(State::kDescriptor, kDescriptorBytes, Event::kMore);
-  if (magic == kLz4LegacyMagic) {
-    header_.kind = "lz4-legacy";
-    header_.description = "legacy lz4, blocks";
-    header_.legacy = true;
-    header_.takes_dictionary = false;
-    header_.block_bytes = kLz4LegacyBlockBytes;
-    header_.most_data_bytes = kMaxLegacyBlockDataBytes;
-    return want(State::kLegacyBlockSize, kBlockHeaderBytes, Event::kFrameBegin);
-  }
-  return want(State::kSkippableSize, 4, Event::kMore);
+  header_.kind = "lz4-legacy";
+  header_.description = "legacy lz4, blocks";
+  header_.legacy = true;
+  header_.takes_dictionary = false;
+  header_.block_bytes = kLz4LegacyBlockBytes;
+  header_.most_data_bytes = kMaxLegacyBlockDataBytes;
+  return want(State::kLegacyBlockSize, kBlockHeaderBytes, Event::kFrameBegin);
 }
 
 Lz4FrameParser::Event Lz4FrameParser::read_descriptor(std::span<const std::byte> bytes) {
@@ -278,7 +270,7 @@ Lz4FrameParser::Event Lz4FrameParser::read_behind_padding(std::span<const std::b
   position_ += held_bytes_ - word_.size();
   held_bytes_ = word_.size();
   wanted_bytes_ = kMagicBytes;
-  if (begins_magic(word_)) require_bytes(word_.size());
+  if (is_cut_magic(word_)) require_bytes(word_.size());
   if (word_.size() < kMagicBytes || !is_frame_magic(load_le32(word_.data())))
     fail(Status::kCorruptBlock,
          fmt::format("zeros follow block {}, and then something that is not a frame", block_.number));

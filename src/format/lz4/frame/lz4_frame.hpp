@@ -2,19 +2,22 @@
 // bytes to events. docs/formats/lz4.md lists the sections that this relies on.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "format/frame_reader.hpp"
+#include "format/skippable_frame.hpp"
 
 namespace hemstitch {
 
 inline constexpr std::uint32_t kLz4FrameMagic = 0x184D2204;
 inline constexpr std::uint32_t kLz4LegacyMagic = 0x184C2102;
-inline constexpr std::uint32_t kSkippableMagic = 0x184D2A50;  // to ...5F
+inline constexpr std::array<std::string_view, 2> kLz4FirstBytes{"\x04\x22\x4D\x18", "\x02\x21\x4C\x18"};
 inline constexpr std::size_t kLz4LegacyBlockBytes = 8 << 20;
 inline constexpr std::size_t kLz4HistoryBytes = 64 << 10;  // the reach of its offsets
 // LZ4's bound for incompressible data: a legacy block is never larger.
@@ -28,7 +31,7 @@ inline constexpr std::uint32_t kStoredBlockBit =
 inline constexpr std::size_t kMaxFrameHeaderBytes = 19;
 
 constexpr bool is_frame_magic(std::uint32_t word) {
-  return word == kLz4FrameMagic || word == kLz4LegacyMagic || (word & 0xFFFFFFF0u) == kSkippableMagic;
+  return word == kLz4FrameMagic || word == kLz4LegacyMagic || is_skippable_magic(word);
 }
 
 // Magic number, descriptor and header checksum. block_bytes is 64K, 256K, 1M or 4M.
@@ -38,12 +41,11 @@ std::vector<std::byte> write_lz4_frame_header(const FrameHeader& header);
 // write.
 std::uint32_t lz4_checksum(std::span<const std::byte> bytes);
 
-// Reads LZ4 frames, legacy frames and skippable ones.
+// Reads LZ4 frames and legacy frames, with skippable ones between them.
 class Lz4FrameParser : public FrameReader {
  public:
   explicit Lz4FrameParser(bool verify_header_checksum) : verify_header_checksum_(verify_header_checksum) {}
 
-  Event step(std::span<const std::byte> bytes) override;
   std::unique_ptr<FrameReader> clone() const override { return std::make_unique<Lz4FrameParser>(*this); }
 
  private:
@@ -54,7 +56,6 @@ class Lz4FrameParser : public FrameReader {
     kBlockSize,
     kBlockData,
     kContentChecksum,
-    kSkippableSize,
     kLegacyBlockSize,
     kBehindLegacyBlocks,
     kPadding,      // zeros behind a legacy frame, or what ends them
@@ -62,6 +63,7 @@ class Lz4FrameParser : public FrameReader {
     kNextMagicKnown
   };
 
+  Event read(std::span<const std::byte> bytes) override;
   Event begin_frame(std::uint32_t magic);
   Event read_magic(std::span<const std::byte> bytes);
   Event read_descriptor(std::span<const std::byte> bytes);

@@ -19,6 +19,7 @@ offer hemstitch --output-dir ''
 rmdir folder
 offer hemstitch da
 offer hemstitch --backend c
+offer hemstitch --format ''
 offer hemstitch --check = c
 offer hemstitch bench --c
 offer hemstitch backends --

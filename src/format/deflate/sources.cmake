@@ -1,0 +1,62 @@
+# The sources of DEFLATE (gzip, BGZF, zlib), by the part of the library that has them.
+set(host
+  block/deflate_walk.cpp
+  compress/codes/deflate_block_reference.cpp
+  compress/deflate_chunk_reference.cpp
+  compress/deflate_compress_cpu.cpp
+  compress/deflate_compress_reference.cpp
+  compress/pack/deflate_encode_reference.cpp
+  compress/parse/deflate_cost.cpp
+  compress/parse/deflate_judge.cpp
+  deflate_codec.cpp
+  deflate_formats.cpp
+  frame/bgzf_index.cpp
+  frame/deflate_stream_reference.cpp
+  frame/deflate_writers.cpp
+  frame/gzip_reader.cpp
+  frame/zlib_reader.cpp
+  restore/deflate_header.cpp
+  restore/deflate_restore.cpp
+  restore/deflate_restore_reference.cpp
+  restore/deflate_table.cpp
+  restore/deflate_tokens.cpp
+  stream/deflate_decoder.cpp
+  stream/deflate_device_decoder.cpp
+  stream/deflate_finder.cpp
+  stream/deflate_markers.cpp
+  stream/deflate_parallel_decoder.cpp
+  stream/deflate_piece.cpp
+)
+set(cuda
+  compress/codes/deflate_codes.cu
+  compress/codes/deflate_tokens.cu
+  compress/deflate_chunks.cu
+  compress/deflate_compress.cu
+  compress/pack/deflate_pack.cu
+  compress/parse/deflate_parse.cu
+  deflate_format_cuda.cpp
+  frame/deflate_checksum.cu
+  restore/deflate_restore.cu
+  restore/deflate_restore_few.cu
+  stream/deflate_chain.cu
+  stream/deflate_entries.cu
+  stream/deflate_piece_device_cuda.cpp
+  stream/deflate_starts.cu
+  stream/deflate_stream.cu
+  stream/deflate_stream_in_memory_cuda.cpp
+  stream/deflate_windows.cu
+)
+set(webgpu
+  compress/deflate_compress_webgpu.cpp
+  deflate_format_webgpu.cpp
+  restore/deflate_restore_webgpu.cpp
+)
+set(shaders
+  block/deflate_symbols.wgsl
+  compress/codes/deflate_codes.wgsl
+  compress/codes/deflate_tokens.wgsl
+  compress/deflate_parts.wgsl
+  compress/pack/deflate_encode.wgsl
+  compress/parse/deflate_parse.wgsl
+  restore/deflate_restore.wgsl
+)

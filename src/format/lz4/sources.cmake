@@ -1,0 +1,40 @@
+# The sources of LZ4, by the part of the library that has them.
+set(host
+  block/lz4_block_size.cpp
+  compress/lz4_compress_reference.cpp
+  compress/lz4_encode_reference.cpp
+  compress/lz4_judge.cpp
+  frame/lz4_frame.cpp
+  lz4_codec.cpp
+  lz4_format.cpp
+  pages/lz4_page_block.cpp
+  pages/lz4_pages_reference.cpp
+  restore/lz4_restore.cpp
+  restore/lz4_restore_reference.cpp
+)
+set(cuda
+  compress/lz4_compress.cu
+  compress/lz4_one_pass.cu
+  compress/lz4_one_pass_tiles.cu
+  compress/lz4_parse.cu
+  frame/lz4_checksum.cu
+  lz4_format_cuda.cpp
+  pages/lz4_pages.cu
+  restore/lz4_restore.cu
+  restore/lz4_restore_blocks.cu
+  restore/lz4_restore_few_blocks.cu
+)
+set(webgpu
+  compress/lz4_compress_webgpu.cpp
+  compress/lz4_encode_webgpu.cpp
+  lz4_format_webgpu.cpp
+  restore/lz4_restore_few_webgpu.cpp
+  restore/lz4_restore_webgpu.cpp
+)
+set(shaders
+  compress/lz4_encode.wgsl
+  restore/lz4_restore.wgsl
+  restore/lz4_restore_few.wgsl
+  restore/lz4_sequences.wgsl
+  restore/lz4_sources.wgsl
+)
