@@ -10,8 +10,6 @@
 #include "core/advice.hpp"
 #include "core/batch_timer.hpp"
 #include "engine/registry.hpp"
-#include "pipeline/block_checksums.hpp"
-#include "pipeline/history.hpp"
 
 namespace hemstitch {
 namespace {
@@ -19,20 +17,6 @@ namespace {
 // If a slot has room for many blocks: at most so many bytes announce a block, with its checksum.
 constexpr std::size_t kBesideDataBytes = 32;
 constexpr unsigned kStreamBatches = 4;
-// How much of what may be a stream is restored to find out.
-constexpr std::uint64_t kMostTriedBytes = std::uint64_t{1} << 20;
-
-// Whether something is wrong with the data, and not with reading it.
-bool is_of_data(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const Error& known) {
-    const StatusFamily family = status_family(known.status());
-    return family == StatusFamily::kFormat || family == StatusFamily::kCorrupt;
-  } catch (...) {
-    return false;
-  }
-}
 
 RestoreOptions validated(const RestoreOptions& options) {
   validate(options);
@@ -44,14 +28,16 @@ RestoreOptions validated(const RestoreOptions& options) {
 RestoreJob::RestoreJob(const RestoreOptions& options, std::optional<ContentRange> range,
                        const StreamPlaces& places, std::optional<std::uint64_t> total_bytes, DeviceTime time)
     : options_(validated(options)),
-      range_(range),
       places_(places),
       total_bytes_(total_bytes),
       time_(time),
       threads_(resolve_threads(options.threads)),
       stream_(options.format
                   ? FrameStream(options.verify_checksums, FormatTable::instance().of(*options.format))
-                  : FrameStream(options.verify_checksums)) {
+                  : FrameStream(options.verify_checksums)),
+      place_(range),
+      streams_(options_),
+      doubts_(options.verify_checksums) {
   dictionary_.assign(options.dictionary.begin(), options.dictionary.end());
   options_.dictionary = dictionary_;
   report_.threads = threads_;
@@ -70,8 +56,8 @@ void RestoreJob::choose_engine() {
                 .from = places_.from,
                 .to = places_.to,
                 .threads = options_.threads};
-  if (range_ && range_->end != UINT64_MAX) {
-    work.content_bytes = range_->end - range_->begin;
+  if (place_.range() && place_.range()->end != UINT64_MAX) {
+    work.content_bytes = place_.range()->end - place_.range()->begin;
     work.compressed_bytes.reset();
   }
   // A stream stays with its first engine once it has begun.
@@ -134,7 +120,8 @@ void RestoreJob::plan_for_engine() {
                              .history_bytes = works_in_order() ? header.history_bytes : dictionary().size()});
   needs.device_limit_bytes = options_.gpu_memory_limit_bytes;
   plan_ = plan_batches(needs);
-  if (is_stream()) plan_stream();
+  if (is_stream())
+    streams_.plan(engine_->preferred(), frame_format(), header_, threads_, total_bytes_, plan_);
   planned_shape_ = frame_shape();
   report_.planned_bytes = std::max(report_.planned_bytes, plan_.workspace.total_bytes());
   report_.planned_device_bytes = std::max(report_.planned_device_bytes, plan_.device_workspace.total_bytes());
@@ -159,76 +146,24 @@ void RestoreJob::begin_frame() {
                             *header.dictionary_id, dictionary_id()),
                 place);
 
-  if (index_ != nullptr) require_indexable();
+  if (streams_.makes_index()) require_indexable();
   if (!engine_) choose_engine();
   if (is_stream() || planned_shape_ != frame_shape()) plan_for_engine();
   batch_input_bytes_ = 0;
   keeps_slots_ = slot_shape() == shape_before;
 
-  last_block_content_bytes_.reset();
-  frame_content_at_ = content_at_;
+  place_.begin_frame();
   const auto history = this->dictionary();
   linked_history_.assign(history.begin(), history.end());
   frame_content_bytes_ = 0;
-  kept_.clear();
-  keeping_ = keeps_bytes();
-  passed_over_.reset();
-  if (!header.content_checksum || !options_.verify_checksums || range_)
+  doubts_.begin_frame(keeps_bytes());
+  if (!header.content_checksum || !options_.verify_checksums || place_.range())
     content_checksum_.reset();
   else if (content_checksum_)
     content_checksum_->reset();
   else
     content_checksum_.emplace(stream_.format().checksum());
-  stream_summed_up_ = false;
-  if (is_stream()) begin_stream();
-}
-
-// The decoder gets the memory that the batches leave.
-void RestoreJob::plan_stream() {
-  const std::uint64_t planned_bytes = plan_.workspace.total_bytes(),
-                      limit_bytes = options_.memory_limit_bytes;
-  stream_means_ = {.threads = limit_bytes != 0 && limit_bytes <= planned_bytes ? 1 : threads_,
-                   .memory_bytes = limit_bytes == 0 ? 0 : limit_bytes - planned_bytes,
-                   .input_bytes = total_bytes_,
-                   .loans = borrows_ ? plan_.batches_in_flight : 0,
-                   .points = index_ != nullptr,
-                   .device_memory_bytes = options_.gpu_memory_limit_bytes,
-                   .settles = true};
-  const StreamMemory memory = engine_->preferred().stream_memory(frame_format(), header_, stream_means_);
-  stream_has_threads_ = memory.host_bytes != 0;
-  stream_on_device_ = memory.device_bytes != 0;
-  if (stream_has_threads_) plan_.workspace.add("read ahead", memory.host_bytes, 1, "the frame");
-  if (stream_on_device_) plan_.device_workspace.add("pieces", memory.device_bytes, 1, "the frame");
-  plan_.device_limit_bytes = stream_on_device_ ? memory.device_limit_bytes : 0;
-}
-
-void RestoreJob::begin_stream() {
-  if (!decoder_ || !decoder_->begin_next(dictionary())) {
-    decoder_ = engine_->make_stream_decoder(stream_.format(), header_, dictionary(), stream_means_);
-    decoder_process_ = {};
-  }
-  if (borrows_ && stream_has_threads_) decoder_->lend_content();
-  stream_summed_up_ =
-      stream_.format().checksum() == Checksum::kCrc32 && decoder_->content_crc32().has_value();
-}
-
-// Where to receive bytes of a stream. Call it only if no received bytes are left.
-std::span<std::byte> RestoreJob::stream_room() {
-  if (const auto room = decoder_->input_room()) return *room;
-  if (stream_input_.size() < slot_input_bytes()) stream_input_.resize(slot_input_bytes());
-  return stream_input_;
-}
-
-RestoreJob::~RestoreJob() {
-  if (decoder_is_lost()) static_cast<void>(decoder_.release());
-}
-
-void RestoreJob::settle() noexcept {
-  if (!decoder_ || decoder_is_lost()) return;
-  try {
-    decoder_->settle(decoder_->under_way());
-  } catch (...) {  // the content that was under way will not come
-  }
+  if (is_stream()) streams_.begin(*engine_, stream_.format(), header_, dictionary());
 }
 
 std::size_t RestoreJob::slot_input_bytes() const {
@@ -249,9 +184,10 @@ RestoreSlot RestoreJob::make_slot() {
 }
 
 std::span<std::byte> RestoreJob::room(RestoreSlot& slot) {
-  if (decoder_is_lost())
+  if (streams_.is_lost())
     throw Error(Status::kWrongState, "another process began to restore this stream, with threads of its own");
-  if (stream_.in_stream()) return unused_.empty() ? stream_room_ = stream_room() : std::span<std::byte>();
+  if (stream_.in_stream())
+    return unused_.empty() ? streams_.room(slot_input_bytes()) : std::span<std::byte>();
   const std::size_t wanted_bytes = stream_.wanted_bytes();
   if (!in_block_ && header_bytes_.size() < wanted_bytes) header_bytes_.resize(wanted_bytes);
   std::byte* const begin = in_block_ ? slot.input.get() + slot.input_bytes : header_bytes_.data();
@@ -262,7 +198,7 @@ std::span<std::byte> RestoreJob::room(RestoreSlot& slot) {
 // Takes bytes that were received before: those that a decoder read ahead, and those that were not taken.
 // Returns how many there was room for.
 std::size_t RestoreJob::take_unused(std::span<std::byte> to) {
-  const std::size_t ahead = decoder_ ? decoder_->read_ahead(to) : 0;
+  const std::size_t ahead = streams_.read_ahead(to);
   const auto kept = unused_.first(std::min(unused_.size(), to.size() - ahead));
   std::copy(kept.begin(), kept.end(), to.begin() + static_cast<std::ptrdiff_t>(ahead));
   unused_ = unused_.subspan(kept.size());
@@ -276,7 +212,7 @@ Place RestoreJob::block_place() const {
 
 RestoreJob::Event RestoreJob::received(RestoreSlot& slot, std::size_t bytes, bool at_end) {
   if (stream_.in_stream()) {
-    if (bytes != 0) unused_ = stream_room_.first(bytes);
+    if (bytes != 0) unused_ = streams_.received(bytes);
     return restore_stream(slot, at_end ? Input::kHasEnded : Input::kComes).value_or(Event::kMore);
   }
   gathered_bytes_ += bytes;
@@ -288,8 +224,8 @@ RestoreJob::Event RestoreJob::received(RestoreSlot& slot, std::size_t bytes, boo
 std::size_t RestoreJob::bytes_ahead(const RestoreSlot& slot, Source& source) const {
   const std::optional<std::uint64_t> total_bytes = source.total_bytes();
   // A legacy frame ends before a word that was already read; after a stream, more may have been read.
-  if (!total_bytes || range_ || header_.legacy || in_block_ || gathered_bytes_ != 0 || is_stream() ||
-      !unused_.empty() || (decoder_ && decoder_->ahead_bytes() != 0))
+  if (!total_bytes || place_.range() || header_.legacy || in_block_ || gathered_bytes_ != 0 || is_stream() ||
+      !unused_.empty() || streams_.ahead_bytes() != 0)
     return 0;
   const std::uint64_t begin = stream_.taken_bytes();
   if (batch_input_bytes_ != 0) {
@@ -364,19 +300,19 @@ void RestoreJob::set_aside(RestoreSlot& slot) {
 
 std::optional<RestoreJob::Event> RestoreJob::restore_stream(RestoreSlot& slot, Input input) {
   const std::span<std::byte> room(slot.output.get() + stream_bytes(slot), batch_bytes() - stream_bytes(slot));
-  const std::uint64_t ahead_bytes = decoder_->ahead_bytes();
-  const StreamStep step = restore_piece(room, input);
+  const std::uint64_t ahead_bytes = streams_.ahead_bytes();
+  const StreamStep step = streams_.restore(unused_, room, input, place_.at(), stream_.reader().position());
   const bool stands_still = step.input_bytes == 0 && step.output_bytes == 0 && !step.ended;
   if (input == Input::kPauses && stands_still && step.status == Status::kOk) return std::nullopt;
-  const std::uint64_t passed_bytes = step.input_bytes + ahead_bytes - decoder_->ahead_bytes();
+  const std::uint64_t passed_bytes = step.input_bytes + ahead_bytes - streams_.ahead_bytes();
   unused_ = unused_.subspan(step.input_bytes);
-  const std::uint64_t content_at = content_at_;
-  content_at_ += step.output_bytes;
+  const std::uint64_t content_at = place_.at();
+  place_.pass(step.output_bytes);
   const bool lent = !step.lent.empty();
   const std::span<const std::byte> content = lent ? step.lent : room.first(step.output_bytes);
-  if (range_ && content_at_ <= range_->begin) {
+  if (place_.is_before_range()) {
     // None of this content is kept, and the next step uses its room.
-    decoder_->settle(decoder_->under_way());
+    streams_.settle(streams_.under_way());
   } else if (!content.empty() && (lent || slot.blocks.empty())) {
     RestoreSlot::Block block;
     block.content_at = content_at;
@@ -386,35 +322,9 @@ std::optional<RestoreJob::Event> RestoreJob::restore_stream(RestoreSlot& slot, I
   } else if (!content.empty()) {
     slot.blocks[0].content = {slot.blocks[0].content.data(), stream_bytes(slot) + content.size()};
   }
-  slot.under_way = decoder_->under_way();
+  slot.under_way = streams_.under_way();
   stream_.reader().stream_passed(step, passed_bytes, input == Input::kHasEnded);
   return range_done_or(full(slot) ? Event::kBlock : Event::kMore);
-}
-
-// Restores, but stops where the index needs a point, and continues.
-StreamStep RestoreJob::restore_piece(std::span<std::byte> room, Input input) {
-  if (options_.between_pieces) options_.between_pieces();
-  const auto restore = [&](std::span<std::byte> to) {
-    return input == Input::kPauses ? decoder_->restore_so_far(to) : decoder_->restore(unused_, to);
-  };
-  if (index_ == nullptr) return restore(room);
-  const std::uint64_t ahead_bytes = decoder_->ahead_bytes();
-  for (;;) {
-    if (index_->wants(content_at_))
-      if (const auto point = decoder_->point()) {
-        const std::uint64_t at = stream_.reader().position() + ahead_bytes - decoder_->ahead_bytes();
-        index_->add(at * 8 - point->bits_before, content_at_, point->window);
-      }
-    const std::uint64_t to_next = index_->bytes_to_next(content_at_);
-    const bool stops = to_next == 0;
-    decoder_->stop_at_points(stops);
-    const std::size_t room_bytes =
-        stops ? room.size() : static_cast<std::size_t>(std::min<std::uint64_t>(room.size(), to_next));
-    StreamStep step = restore(room.first(room_bytes));
-    if (step.input_bytes != 0 || step.output_bytes != 0 || step.ended || step.status != Status::kOk ||
-        !stops || !decoder_->point())
-      return step;
-  }
 }
 
 void RestoreJob::require_indexable() const {
@@ -427,51 +337,29 @@ void RestoreJob::require_indexable() const {
     throw Error(Status::kUnsupportedFeature, "an index can only be made of gzip data", place);
 }
 
-void RestoreJob::keep_bytes(std::span<const std::byte> bytes) {
-  if (kept_.empty()) kept_at_ = stream_.taken_bytes();
-  const auto done = static_cast<std::size_t>(std::max(done_at_.load(), kept_at_) - kept_at_);
-  if (done > kept_.size() / 2) {
-    kept_.erase(kept_.begin(), kept_.begin() + static_cast<std::ptrdiff_t>(done));
-    kept_at_ += done;
-  }
-  kept_.insert(kept_.end(), bytes.begin(), bytes.end());
-}
-
-// Before a range, blocks are passed over by the sizes that they state. Where such a size leads to nothing that
-// can follow, the last of them is looked at. Returns whether it is a stream of another size.
-bool RestoreJob::passed_a_stream() {
-  if (!passed_over_) return false;
-  MemorySource source(kept_from(passed_over_->data_at));
-  const StreamTrial trial =
-      stream_.format().try_stream(source, kept_from(passed_over_->data_at).size(), options_.verify_checksums);
-  if (trial.end != StreamTrial::End::kSound || trial.data_bytes == passed_over_->data_bytes) return false;
-  doubtful_ = passed_over_;
-  leaves_blocks_ = true;
-  return true;
-}
-
 // What the reader makes of the next bytes.
 FrameReader::Event RestoreJob::step(std::span<const std::byte> gathered) {
-  if (keeping_) keep_bytes(gathered);
+  doubts_.keep(stream_.taken_bytes(), gathered);
   try {
     const FrameReader::Event event = stream_.step(gathered);
-    if (event == FrameReader::Event::kFrameEnd && stream_.reader().end_missing()) passed_a_stream();
+    if (event == FrameReader::Event::kFrameEnd && stream_.reader().end_missing())
+      doubts_.passed_a_stream(stream_);
     return event;
   } catch (const Error&) {
-    if (passed_a_stream()) return FrameReader::Event::kFrameEnd;
+    if (doubts_.passed_a_stream(stream_)) return FrameReader::Event::kFrameEnd;
     if (header_.may_be_streams && stream_.reader().may_be_stream()) {
       const FrameReader& reader = stream_.reader();
       RestoreSlot::Block block;
       block.place = reader.place();
       block.data_at = reader.position();
-      block.content_at = content_at_;
-      unread_ = doubtful_block(block);
+      block.content_at = place_.at();
+      doubts_.unreadable(doubtful_block(block));
     }
     throw;
   }
 }
 
-RestoreJob::DoubtfulBlock RestoreJob::doubtful_block(const RestoreSlot::Block& block) const {
+DoubtfulBlock RestoreJob::doubtful_block(const RestoreSlot::Block& block) const {
   const FrameReader& reader = stream_.reader();
   const std::uint64_t at = block.place.byte_offset.value_or(block.data_at);
   DoubtfulBlock doubtful;
@@ -487,35 +375,17 @@ RestoreJob::DoubtfulBlock RestoreJob::doubtful_block(const RestoreSlot::Block& b
 
 // Whether the first block of the slot that is not good may be a stream.
 bool RestoreJob::doubts_block(const RestoreSlot& slot) {
-  if (!header_.may_be_streams || !is_of_data(slot.error)) return false;
-  if (slot.good_blocks < slot.blocks.size())
-    doubtful_ = doubtful_block(slot.blocks[slot.good_blocks]);
-  else if (unread_)
-    doubtful_ = unread_;
-  else
-    return false;
-  doubtful_->error = slot.error;
-  return true;
+  if (!header_.may_be_streams) return false;
+  std::optional<DoubtfulBlock> first;
+  if (slot.good_blocks < slot.blocks.size()) first = doubtful_block(slot.blocks[slot.good_blocks]);
+  return doubts_.doubts(std::move(first), slot.error);
 }
 
 void RestoreJob::leave_blocks(Source* source) {
-  const DoubtfulBlock block = *std::exchange(doubtful_, std::nullopt);
   const bool keeps = keeps_bytes();
-  const auto return_to_data = [&] {
-    if (!keeps && (source == nullptr || !source->seek(block.data_at))) std::rethrow_exception(block.error);
-  };
-  error_of_blocks_ = block.error;
-  if (block.error) {
-    return_to_data();
-    MemorySource kept(keeps ? kept_from(block.data_at) : std::span<const std::byte>());
-    const std::uint64_t most_bytes = keeps ? *kept.total_bytes() : kMostTriedBytes;
-    const StreamTrial trial = stream_.format().try_stream(
-        keeps ? kept : *source, std::min(most_bytes, kMostTriedBytes), options_.verify_checksums);
-    if (trial.end == StreamTrial::End::kUnsound) std::rethrow_exception(block.error);
-    if (trial.end == StreamTrial::End::kSound) error_of_blocks_ = nullptr;
-  }
+  const DoubtfulBlock block = doubts_.leave(stream_.format(), keeps, source);
   if (keeps) {
-    const auto kept = kept_from(block.data_at);
+    const auto kept = doubts_.kept_from(block.data_at);
     std::vector<std::byte> rest(kept.begin(), kept.end());
     std::vector<std::byte> more(std::size_t{64} << 10);
     while (const std::size_t count = take_unused(more))
@@ -523,18 +393,15 @@ void RestoreJob::leave_blocks(Source* source) {
     left_ = std::move(rest);
     unused_ = left_;
   } else {
-    return_to_data();
     unused_ = {};
   }
-  decoder_ = nullptr;
+  streams_.drop();
   in_block_ = false;
   gathered_bytes_ = 0;
-  content_at_ = block.content_at;
-  unread_.reset();
+  place_.move_to(block.content_at);
   report_.frame_count += block.frame_number - stream_.reader().frame_number();
   stream_.reader().begin_stream_at(block.frame_number, block.at, block.data_at);
   begin_frame();
-  leaves_blocks_ = false;
 }
 
 RestoreJob::Event RestoreJob::take(RestoreSlot& slot, std::span<const std::byte> gathered) {
@@ -547,7 +414,7 @@ RestoreJob::Event RestoreJob::take(RestoreSlot& slot, std::span<const std::byte>
       begin_frame();
       return Event::kFrameBegin;
     case FrameReader::Event::kBlockBegin:
-      if (last_block_content_bytes_ && content_at_ + announced_content_bytes() <= range_->begin) {
+      if (place_.may_skip_block(header_)) {
         skipping_block_ = true;
         skip_bytes_ = reader.wanted_bytes();
         return Event::kSkip;
@@ -557,7 +424,7 @@ RestoreJob::Event RestoreJob::take(RestoreSlot& slot, std::span<const std::byte>
     case FrameReader::Event::kBlockEnd: {
       in_block_ = false;
       const std::size_t data_bytes = reader.block().data_bytes;
-      const std::uint64_t content_at = content_at_;
+      const std::uint64_t content_at = place_.at();
       RestoreSlot::Block block{gathered.first(data_bytes),
                                reader.block().stored,
                                reader.block().checksum,
@@ -566,11 +433,11 @@ RestoreJob::Event RestoreJob::take(RestoreSlot& slot, std::span<const std::byte>
                                reader.block().content_checksum,
                                reader.block().content_bytes,
                                reader.position() - gathered.size()};
-      passed_over_.reset();
-      if (range_ && !keep_block(slot, data_bytes)) {
+      doubts_.passed_over(std::nullopt);
+      if (place_.range() && !keep_block(slot, data_bytes)) {
         if (header_.may_be_streams) {
-          passed_over_ = doubtful_block(block);
-          done_at_ = block.data_at;
+          doubts_.passed_over(doubtful_block(block));
+          doubts_.done_up_to(block.data_at);
         }
         return range_done_or(Event::kMore);
       }
@@ -595,17 +462,10 @@ RestoreJob::Event RestoreJob::take(RestoreSlot& slot, std::span<const std::byte>
   throw Error(Status::kInternal, "the frame parser reported an unknown event");
 }
 
-// The size of the content of the announced block, if all blocks of the frame but the last two are full.
-std::uint64_t RestoreJob::announced_content_bytes() const {
-  const std::uint64_t left = frame_content_at_ + header_.content_bytes.value() - content_at_;
-  const std::uint64_t last = last_block_content_bytes_.value();
-  return left > last ? std::min<std::uint64_t>(left - last, header_.block_bytes) : left;
-}
-
 void RestoreJob::skipped(std::uint64_t count) {
   if (!skipping_block_) return stream_.reader().skipped(count + skipped_bytes_);
   skipping_block_ = false;
-  content_at_ += announced_content_bytes();
+  place_.skip_block(header_);
   stream_.reader().block_skipped(count);
 }
 
@@ -618,8 +478,8 @@ bool RestoreJob::keep_block(const RestoreSlot& slot, std::size_t data_bytes) {
                         ? std::optional<std::uint64_t>(*block.content_bytes)
                         : stream_.format().restored_bytes({slot.input.get() + slot.input_bytes, data_bytes});
   if (!size) throw Error(Status::kCorruptBlock, "the block's tokens are invalid", block_place());
-  content_at_ += *size;
-  return content_at_ > range_->begin || works_in_order();
+  place_.pass(*size);
+  return !place_.is_before_range() || works_in_order();
 }
 
 // Of the block that was just read. Small ones are measured.
@@ -634,46 +494,15 @@ std::size_t RestoreJob::most_content_bytes(std::span<const std::byte> data) cons
       std::min<std::uint64_t>(stream_.format().restored_bytes(data).value_or(most), most));
 }
 
-RestoreJob::Event RestoreJob::range_done_or(Event event) {
-  return range_ && content_at_ >= range_->end ? Event::kEnd : event;
-}
-
-// The checksum of a block's data, if it is stored in the frame and verified; otherwise 0.
-std::uint32_t RestoreJob::data_checksum(const RestoreSlot::Block& block) const {
-  if (!block.checksum || !options_.verify_checksums) return 0;
-  return checksum_of(stream_.format().checksum(), block.data);
-}
-
-// `found` is the result of data_checksum().
-void RestoreJob::verify_data(const RestoreSlot::Block& block, std::uint32_t found) const {
-  if (!block.checksum || !options_.verify_checksums) return;
-  if (found != *block.checksum)
-    throw Error(
-        Status::kBlockChecksumMismatch,
-        fmt::format("the block's checksum is {:#010x}, it should be {:#010x}", found, *block.checksum),
-        block.place);
-}
-
-// Computes the checksums of the first blocks' content, if the frame has them.
-void RestoreJob::sum_up(RestoreSlot& slot, std::size_t count) const {
-  if (!takes_block_checksums()) return;
-  const auto found = block_checksums(stream_.format().checksum(), count, header_.block_bytes, threads(),
-                                     [&](std::size_t i) { return slot.blocks[i].content; });
-  for (std::size_t i = 0; i < count; ++i) slot.blocks[i].found_checksum = found[i];
-}
-
-void RestoreJob::verify_content(const RestoreSlot::Block& block) const {
-  if (block.content_bytes && *block.content_bytes != block.content.size())
-    throw Error(Status::kContentSizeMismatch,
-                fmt::format("the block's size field says {} bytes, {} were restored", *block.content_bytes,
-                            block.content.size()),
-                block.place);
-  if (!block.content_checksum || !options_.verify_checksums) return;
-  if (block.found_checksum != *block.content_checksum)
-    throw Error(Status::kBlockChecksumMismatch,
-                fmt::format("the checksum of the block's content is {:#010x}, it should be {:#010x}",
-                            block.found_checksum, *block.content_checksum),
-                block.place);
+BlockRestorer RestoreJob::block_restorer() {
+  return {.header = header_,
+          .format = stream_.format(),
+          .format_id = frame_format(),
+          .engine = *engine_,
+          .dictionary = dictionary(),
+          .verifies_checksums = options_.verify_checksums,
+          .sums_up = sums_up_blocks() || (header_.block_content_checksums && options_.verify_checksums),
+          .threads = threads()};
 }
 
 void RestoreJob::work(RestoreSlot& slot) {
@@ -681,129 +510,20 @@ void RestoreJob::work(RestoreSlot& slot) {
   try {
     if (is_stream()) {
       if (options_.between_pieces) options_.between_pieces();
-      if (slot.under_way != 0) decoder_->settle(slot.under_way);
-      if (!stream_summed_up_) sum_up(slot, slot.blocks.size());
+      if (slot.under_way != 0) streams_.settle(slot.under_way);
+      if (!stream_is_summed_up()) block_restorer().sum_up(slot, slot.blocks.size());
       slot.good_blocks = slot.blocks.size();
     } else if (works_in_order())
-      work_in_order(slot);
+      block_restorer().restore_linked(slot, linked_history_);
     else
-      work_independent(slot);
+      block_restorer().restore_independent(slot);
   } catch (...) {
     slot.error = std::current_exception();  // precedes errors met while filling the slot
   }
 }
 
-void RestoreJob::require_restored(const BlockTask& task, const Place& place) const {
-  if (task.status == Status::kCorruptBlock)
-    throw Error(task.status, fmt::format("this is not a valid {} block", stream_.format().title()), place);
-  if (task.status != Status::kOk) throw Error(task.status, "the block could not be restored", place);
-}
-
-void RestoreJob::work_independent(RestoreSlot& slot) {
-  // Blocks that state their size get exactly so much room, so that their contents are adjacent, and are
-  // downloaded together.
-  const auto said_bytes = [&](const RestoreSlot::Block& block) {
-    return static_cast<std::size_t>(
-        std::min<std::uint64_t>(block.content_bytes.value_or(header_.block_bytes), header_.block_bytes));
-  };
-  std::byte* room = slot.output.get();
-  std::vector<BlockTask>& tasks = slot.tasks;
-  tasks.clear();
-  std::exception_ptr bad_checksum;
-  std::size_t checked_blocks = 0;
-  std::vector<std::uint32_t>& data_checksums = slot.data_checksums;
-  data_checksums.resize(slot.blocks.size());
-  for_each_block(slot.blocks.size(), header_.block_bytes, threads(),
-                 [&](std::size_t i) { data_checksums[i] = data_checksum(slot.blocks[i]); });
-  for (RestoreSlot::Block& block : slot.blocks) {
-    try {
-      verify_data(block, data_checksums[checked_blocks]);
-    } catch (...) {
-      bad_checksum = std::current_exception();  // blocks before it are still restored
-      break;
-    }
-    if (!block.stored) {
-      BlockTask task;
-      task.input = block.data;
-      task.history = dictionary();
-      task.output = {room, said_bytes(block)};
-      room += task.output.size();
-      tasks.push_back(task);
-    }
-    checked_blocks++;
-  }
-  if (!tasks.empty()) engine_->restore(tasks, frame_format());
-  auto task = tasks.begin();
-  std::exception_ptr not_restored;
-  std::vector<std::byte>
-      whole_room;  // for a block that may hold more than it states, so that exactly this is reported
-  std::size_t restored_blocks = 0;
-  for (; restored_blocks < checked_blocks; restored_blocks++) {
-    RestoreSlot::Block& block = slot.blocks[restored_blocks];
-    if (block.stored) {
-      block.content = block.data;
-      continue;
-    }
-    try {
-      if (task->status != Status::kOk && task->output.size() < header_.block_bytes && whole_room.empty()) {
-        whole_room.resize(header_.block_bytes);
-        task->output = whole_room;
-        engine_->restore({&*task, 1}, frame_format());
-      }
-      require_restored(*task, block.place);
-    } catch (...) {
-      not_restored = std::current_exception();
-      break;
-    }
-    block.content = task->output.first(task->output_bytes);
-    ++task;
-  }
-  sum_up(slot, restored_blocks);
-  for (; slot.good_blocks < restored_blocks; slot.good_blocks++)
-    verify_content(slot.blocks[slot.good_blocks]);
-  if (not_restored) std::rethrow_exception(not_restored);
-  if (bad_checksum) std::rethrow_exception(bad_checksum);
-}
-
-void RestoreJob::work_in_order(RestoreSlot& slot) {
-  std::copy(linked_history_.begin(), linked_history_.end(), slot.output.get());
-  std::byte* const begin = slot.output.get();
-  std::byte* at = begin + linked_history_.size();
-  for (RestoreSlot::Block& block : slot.blocks) {
-    verify_data(block, data_checksum(block));
-    if (block.stored) {
-      std::copy(block.data.begin(), block.data.end(), at);
-      block.content = {at, block.data.size()};
-    } else {
-      BlockTask task;
-      task.input = block.data;
-      task.history = {at - std::min<std::size_t>(header_.history_bytes, at - begin), at};
-      task.output = {at, header_.block_bytes};
-      engine_->restore({&task, 1}, frame_format());
-      require_restored(task, block.place);
-      block.content = task.output.first(task.output_bytes);
-    }
-    at += block.content.size();
-    if (takes_block_checksums())
-      block.found_checksum = checksum_of(stream_.format().checksum(), block.content);
-    verify_content(block);
-    slot.good_blocks++;
-  }
-  append_history(linked_history_, {begin + linked_history_.size(), at}, header_.history_bytes);
-}
-
-std::span<const std::byte> RestoreJob::inside_range(const RestoreSlot::Block& block) const {
-  if (!range_) return block.content;
-  const auto clip = [&](std::uint64_t content_position) {
-    return std::clamp(content_position, block.content_at, block.content_at + block.content.size()) -
-           block.content_at;
-  };
-  const std::uint64_t from = clip(range_->begin), to = clip(range_->end);
-  return block.content.subspan(from, to - from);
-}
-
 void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
-  if (leaves_blocks_) {
+  if (leaves_blocks()) {
     if (slot.error && !is_of_data(slot.error)) std::rethrow_exception(slot.error);
     return finish_emitting(slot);
   }
@@ -811,15 +531,15 @@ void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
   std::span<const std::byte> run;  // adjacent blocks, to be written at once
   const auto write_run = [&] {
     if (run.empty()) return;
-    if (content_checksum_ && !sums_up_blocks() && !stream_summed_up_) content_checksum_->update(run);
+    if (content_checksum_ && !sums_up_blocks() && !stream_is_summed_up()) content_checksum_->update(run);
     write_piece(sink, run, threads());
     report_.output_bytes += run.size();
   };
   for (std::size_t i = 0; i < slot.good_blocks; i++) {
     frame_content_bytes_ += slot.blocks[i].content.size();
-    if (sums_up_blocks() && !stream_summed_up_)
+    if (sums_up_blocks() && !stream_is_summed_up())
       content_checksum_->append(slot.blocks[i].found_checksum, slot.blocks[i].content.size());
-    const auto content = inside_range(slot.blocks[i]);
+    const auto content = place_.wanted(slot.blocks[i]);
     if (run.data() + run.size() == content.data()) {
       run = {run.data(), run.size() + content.size()};
     } else {
@@ -829,13 +549,9 @@ void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
   }
   write_run();
   if (!is_stream()) report_.block_count += slot.good_blocks;  // a stream counts as one
-  if (slot.error && doubts_block(slot)) {
-    leaves_blocks_ = true;
-    return finish_emitting(slot);
-  }
-  if (slot.error)
-    std::rethrow_exception(error_of_blocks_ && is_of_data(slot.error) ? error_of_blocks_ : slot.error);
-  done_at_ = slot.input_position;
+  if (slot.error && doubts_block(slot)) return finish_emitting(slot);
+  if (slot.error) std::rethrow_exception(doubts_.reported(slot.error));
+  doubts_.done_up_to(slot.input_position);
   finish_emitting(slot);
 }
 
@@ -850,16 +566,14 @@ void RestoreJob::finish_emitting(RestoreSlot& slot) const {
 
 void RestoreJob::end_frame() {
   report_.frame_count++;
-  keeping_ = false;
   report_.end_missing = stream_.reader().end_missing();  // whether the last frame has no end mark
   if (is_stream()) report_.block_count++;
   try {
-    if (!range_) verify_frame();
+    if (!place_.range()) verify_frame();
   } catch (const Error&) {
-    if (error_of_blocks_) std::rethrow_exception(error_of_blocks_);
-    throw;
+    std::rethrow_exception(doubts_.reported(std::current_exception()));
   }
-  error_of_blocks_ = nullptr;
+  doubts_.end_frame();
 }
 
 void RestoreJob::verify_frame() const {
@@ -877,8 +591,7 @@ void RestoreJob::verify_frame() const {
                             *reader.content_bytes_low(), frame_content_bytes_),
                 place);
   if (!content_checksum_ || !reader.content_checksum()) return;
-  const std::uint32_t found =
-      stream_summed_up_ ? decoder_->content_crc32().value() : content_checksum_->digest();
+  const std::uint32_t found = stream_is_summed_up() ? streams_.checksum() : content_checksum_->digest();
   if (found != *reader.content_checksum())
     throw Error(Status::kContentChecksumMismatch,
                 fmt::format("the content's checksum is {:#010x}, it should be {:#010x}", found,
@@ -887,10 +600,11 @@ void RestoreJob::verify_frame() const {
 }
 
 void RestoreJob::require_range_inside_content() const {
-  if (range_ && range_->begin > content_at_)
+  const auto& range = place_.range();
+  if (range && range->begin > place_.at())
     throw Error(
         Status::kRangeOutsideContent,
-        fmt::format("the range begins at byte {}, the content has {} bytes", range_->begin, content_at_));
+        fmt::format("the range begins at byte {}, the content has {} bytes", range->begin, place_.at()));
 }
 
 std::size_t RestoreJob::read_rest(std::span<std::byte> into) {

@@ -15,60 +15,24 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
-#include <exception>
-#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "core/large_buffer.hpp"
 #include "core/options.hpp"
-#include "core/own_process.hpp"
 #include "core/workspace.hpp"
 #include "engine/resilient_engine.hpp"
 #include "format/formats.hpp"
-#include "format/gzip_index.hpp"
+#include "pipeline/block_restorer.hpp"
+#include "pipeline/content_place.hpp"
+#include "pipeline/doubtful_blocks.hpp"
 #include "pipeline/large_pieces.hpp"
+#include "pipeline/restore_slot.hpp"
 #include "pipeline/stream.hpp"
+#include "pipeline/stream_restorer.hpp"
 
 namespace hemstitch {
-
-// Content bytes [begin, end) of all frames together.
-struct ContentRange {
-  std::uint64_t begin = 0;
-  std::uint64_t end = UINT64_MAX;
-};
-
-struct RestoreSlot {
-  struct Block {
-    std::span<const std::byte> data;
-    bool stored = false;
-    std::optional<std::uint32_t> checksum;
-    Place place;
-    std::uint64_t content_at = 0;                                            // for ranges only
-    std::optional<std::uint32_t> content_checksum = {}, content_bytes = {};  // if the frame has them
-    std::uint64_t data_at = 0;                // in the compressed stream, if the block may be a stream itself
-    std::span<const std::byte> content = {};  // set by work(); for a stream, when it is received
-    std::uint32_t found_checksum = 0;         // of the content, if checksums are computed for each block
-  };
-
-  LargeBuffer input;   // the blocks' data and checksums, and the bytes between them if all were read at once
-  LargeBuffer output;  // history of linked frames, then the content
-  std::size_t input_bytes = 0;
-  std::size_t content_bytes = 0;     // of linked blocks: at most so much, known before they are restored
-  std::uint64_t input_position = 0;  // bytes of the stream read when the slot was sealed
-  std::uint64_t under_way =
-      0;  // for a stream: content up to here is still in transfer (StreamDecoder::under_way())
-  std::vector<Block> blocks;  // for a stream: its content in `output`, then what its decoder lent
-  // What work() needs, kept for the next batch.
-  std::vector<BlockTask> tasks;
-  std::vector<std::uint32_t> data_checksums;
-  std::shared_ptr<const std::byte> loan;
-  std::size_t good_blocks = 0;  // the blocks that emit() writes before it throws
-  std::exception_ptr error;
-};
 
 class RestoreJob {
  public:
@@ -87,18 +51,13 @@ class RestoreJob {
              const StreamPlaces& places = {}, std::optional<std::uint64_t> total_bytes = std::nullopt,
              DeviceTime time = DeviceTime::kBefore);
 
-  // In a child of fork(), whose decoder has no threads, the decoder stays where it is.
-  ~RestoreJob();
-  RestoreJob(const RestoreJob&) = delete;
-  RestoreJob& operator=(const RestoreJob&) = delete;
-
   // Call it before anything is received. Adds points to `index`, which must outlive the job. All frames
   // must then be gzip, and not BGZF.
-  void make_index(GzipIndex& index) { index_ = &index; }
+  void make_index(GzipIndex& index) { streams_.make_index(index); }
 
   // Call it before anything is received, if slots are emitted while others are filled. Then a stream's
   // decoder may lend its content instead of copying it.
-  void borrow_content() { borrows_ = true; }
+  void borrow_content() { streams_.borrow_content(); }
 
   // These describe the current frame.
   const FrameHeader& frame_header() const { return header_; }
@@ -112,7 +71,7 @@ class RestoreJob {
     if (plan_.batches_in_flight == 1) return 1;
     // A stream is restored by its decoder's own threads; here one thread takes content and another writes
     // it. Content from a device comes fast enough for all threads.
-    if (is_stream() && stream_has_threads_ && !stream_on_device_) return 2;
+    if (is_stream() && streams_.has_threads() && !streams_.is_on_device()) return 2;
     return batch_bytes() < kLargePieceBytes ? std::min(threads_, plan_.batches_in_flight) : threads_;
   }
   // Whether a device may take over from the processor within a frame. If so, emit all slots, then call
@@ -164,18 +123,18 @@ class RestoreJob {
   // For ranges: all blocks of this frame except the last two are known to be full, and the last one has
   // this size. So blocks before the range need not be read.
   void frame_has_full_blocks(std::uint64_t last_block_content_bytes) {
-    last_block_content_bytes_ = last_block_content_bytes;
+    place_.frame_has_full_blocks(last_block_content_bytes);
   }
   // The reader of the frames; a copy of it looks ahead.
   const FrameStream& frame_stream() const { return stream_; }
   // Call it before slots are destroyed. After it nothing is written into them.
-  void settle() noexcept;
+  void settle() noexcept { streams_.settle_all(); }
 
   // Whether a block is not what its frame says, although its frame may_be_streams. Then nothing more is
   // emitted: fill no more slots, work on the filled ones and emit them, and call leave_blocks() instead of
   // end_frame(). That restores what begins there as a stream, as after kFrameBegin; or it throws what is wrong
   // with the block if no stream is there. `source` is where a stream of known size comes from.
-  bool leaves_blocks() const { return leaves_blocks_; }
+  bool leaves_blocks() const { return doubts_.leaves_blocks(); }
   void leave_blocks(Source* source);
 
   void seal(RestoreSlot& slot) const { slot.input_position = stream_.position(); }
@@ -196,9 +155,6 @@ class RestoreJob {
   StreamReport report() const;
 
  private:
-  bool decoder_is_lost() const {
-    return decoder_ && (stream_has_threads_ || stream_on_device_) && !decoder_process_.is_here();
-  }
   bool is_stream() const { return header_.block_kind == BlockKind::kStream; }
   // Of the current frame.
   std::span<const std::byte> dictionary() const {
@@ -224,58 +180,32 @@ class RestoreJob {
   };
   FrameShape frame_shape() const;
   void plan_for_engine();
-  void plan_stream();
-  void begin_stream();
-  std::span<std::byte> stream_room();
   // Nothing if there is no more content without further input, and some may follow.
-  enum class Input { kComes, kPauses, kHasEnded };
+  using Input = StreamRestorer::Input;
   std::optional<Event> restore_stream(RestoreSlot& slot, Input input);
-  StreamStep restore_piece(std::span<std::byte> room, Input input);
   void require_indexable() const;
-
-  // A block of a frame that may_be_streams, and what is wrong with it.
-  struct DoubtfulBlock {
-    std::uint64_t frame_number = 0;                                     // of the stream that it may be
-    std::uint64_t at = 0, data_at = 0, data_bytes = 0, content_at = 0;  // the last in the content
-    std::exception_ptr error = {};                                      // none if it is known for a stream
-  };
   // Whether the bytes of blocks are kept until the blocks are emitted, since the source cannot go back.
-  bool keeps_bytes() const { return header_.may_be_streams && (range_ || !total_bytes_); }
-  void keep_bytes(std::span<const std::byte> bytes);
-  std::span<const std::byte> kept_from(std::uint64_t at) const {
-    return std::span(kept_).subspan(static_cast<std::size_t>(at - kept_at_));
-  }
+  bool keeps_bytes() const { return header_.may_be_streams && (place_.range() || !total_bytes_); }
   FrameReader::Event step(std::span<const std::byte> gathered);
   DoubtfulBlock doubtful_block(const RestoreSlot::Block& block) const;
   bool doubts_block(const RestoreSlot& slot);
-  bool passed_a_stream();
   void finish_emitting(RestoreSlot& slot) const;
   void verify_frame() const;
   bool sums_up_blocks() const { return content_checksum_ && checksums_combine(stream_.format().checksum()); }
-  bool takes_block_checksums() const {
-    return sums_up_blocks() || (header_.block_content_checksums && options_.verify_checksums);
-  }
-  void sum_up(RestoreSlot& slot, std::size_t count) const;
+  // By its decoder.
+  bool stream_is_summed_up() const { return is_stream() && streams_.sums_up(); }
+  BlockRestorer block_restorer();
   std::size_t slot_input_bytes() const;
   std::size_t slot_output_bytes() const;
   std::size_t take_unused(std::span<std::byte> to);
   Event take(RestoreSlot& slot, std::span<const std::byte> gathered);
   Place block_place() const;
-  std::uint64_t announced_content_bytes() const;
   bool keep_block(const RestoreSlot& slot, std::size_t data_bytes);
   std::size_t most_content_bytes(std::span<const std::byte> data) const;
-  Event range_done_or(Event event);
-  void work_in_order(RestoreSlot& slot);
-  void work_independent(RestoreSlot& slot);
-  std::uint32_t data_checksum(const RestoreSlot::Block& block) const;
-  void verify_data(const RestoreSlot::Block& block, std::uint32_t found) const;
-  void verify_content(const RestoreSlot::Block& block) const;
-  void require_restored(const BlockTask& task, const Place& place) const;
-  std::span<const std::byte> inside_range(const RestoreSlot::Block& block) const;
+  Event range_done_or(Event event) const { return place_.is_at_end_of_range() ? Event::kEnd : event; }
 
   RestoreOptions options_;
   std::vector<std::byte> dictionary_;
-  std::optional<ContentRange> range_;
   StreamPlaces places_;
   std::optional<std::uint64_t> total_bytes_;
   DeviceTime time_;
@@ -287,18 +217,9 @@ class RestoreJob {
   BatchPlan plan_;
   std::optional<FrameShape> planned_shape_;
   bool keeps_slots_ = false;
-
-  // blocks that may be streams
-  bool keeping_ = false;
-  std::vector<std::byte> kept_;  // from kept_at_ on, what was taken of the compressed stream
-  std::uint64_t kept_at_ = 0;
-  std::atomic<std::uint64_t> done_at_ = 0;    // what comes before is needed no more
-  std::optional<DoubtfulBlock> unread_;       // a block that could not be read
-  std::optional<DoubtfulBlock> passed_over_;  // before a range, and not restored
-  std::optional<DoubtfulBlock> doubtful_;     // the first of the blocks that are not emitted
-  std::atomic<bool> leaves_blocks_ = false;
-  std::vector<std::byte> left_;         // the kept bytes of a stream that was taken for blocks
-  std::exception_ptr error_of_blocks_;  // why the current stream was not taken for a block
+  ContentPlace place_;  // of what has been received
+  StreamRestorer streams_;
+  DoubtfulBlocks doubts_;
 
   // filling
   std::vector<std::byte> header_bytes_;
@@ -307,21 +228,11 @@ class RestoreJob {
   bool skipping_block_ = false;
   std::uint64_t skip_bytes_ = 0;
   std::uint64_t skipped_bytes_ = 0;  // besides those: of the bytes in unused_
-  std::unique_ptr<StreamDecoder> decoder_;
-  OwnProcess decoder_process_;  // whose threads and device it has
-  GzipIndex* index_ = nullptr;
-  StreamMeans stream_means_;
-  bool borrows_ = false;
-  bool stream_has_threads_ = false, stream_on_device_ = false;
-  bool stream_summed_up_ = false;  // by the decoder
-  std::vector<std::byte> stream_input_;
-  std::span<std::byte> stream_room_;  // where bytes are received: there, or in the decoder's memory
   std::vector<std::byte> aside_;
-  std::span<const std::byte> unused_;  // part of stream_room_ or aside_: received but not taken yet; decoder_
-                                       // may have taken more
-  std::optional<std::uint64_t> last_block_content_bytes_;  // if a block's place follows from its number
-  std::uint64_t content_at_ = 0;        // ranges and streams: all content bytes passed so far
-  std::uint64_t frame_content_at_ = 0;  // ranges: where this frame's content begins
+  std::vector<std::byte> left_;  // the kept bytes of a stream that was taken for blocks
+  // What was received and is not taken yet: a part of the room of streams_, of aside_ or of left_. A decoder may
+  // have read ahead besides.
+  std::span<const std::byte> unused_;
 
   // working, linked frames
   std::vector<std::byte> linked_history_;
