@@ -18,7 +18,8 @@
 namespace hemstitch::testing {
 namespace {
 
-constexpr Format kFormats[] = {Format::kLz4, Format::kGzip, Format::kBgzf, Format::kZlib, Format::kDeflate};
+constexpr Format kFormats[] = {Format::kLz4,  Format::kGzip,    Format::kBgzf,
+                               Format::kZlib, Format::kDeflate, Format::kZstd};
 
 RestoreOptions restoring(Format format) {
   RestoreOptions options;
@@ -182,7 +183,8 @@ struct StoppedByTheCaller : std::exception {};
 
 TEST(Memory, TheSizeIsFoundOfTheFormatThatIsNamedAndInPieces) {
   const Bytes content(3'000'000);
-  for (const Format format : {Format::kLz4, Format::kGzip, Format::kBgzf, Format::kZlib, Format::kDeflate}) {
+  for (const Format format :
+       {Format::kLz4, Format::kGzip, Format::kBgzf, Format::kZlib, Format::kDeflate, Format::kZstd}) {
     CompressOptions compressing;
     compressing.format = format;
     compressing.level = 1;

@@ -4,21 +4,14 @@
 #include <tuple>
 #include <utility>
 
+#include "format/zstd/block/zstd_block_header.hpp"
 #include "format/zstd/compress/zstd_sequence_writer.hpp"
-#include "format/zstd/restore/zstd_restore_reference.hpp"
+#include "format/zstd/restore/zstd_sections.hpp"
 
 namespace hemstitch {
 namespace {
 
-// Three offsets that no sequence has.
-constexpr std::array<std::uint32_t, kZstdRepeatCount> kUnknown{0xF0000000, 0xE0000000, 0xD0000000};
 constexpr std::size_t kOffsets = 1;  // the place of their table among the three
-
-void put_header(ZstdBlockHeader header, std::byte* to) {
-  const auto word = static_cast<std::uint32_t>(header.size << 3) |
-                    static_cast<std::uint32_t>(header.type) << 1 | (header.last ? 1U : 0U);
-  for (unsigned i = 0; i < kZstdBlockHeaderBytes; ++i) to[i] = static_cast<std::byte>(word >> 8 * i);
-}
 
 class Joiner {
  public:
@@ -32,7 +25,7 @@ class Joiner {
       ZstdBlockHeader header = read_zstd_block_header(at);
       last = header.last;
       header.last = false;
-      put_header(header, at);
+      put_zstd_block_header(header, at);
       const std::span<const std::byte> data(at + kZstdBlockHeaderBytes, header.data_bytes());
       const auto block = std::span<const std::byte>(at, kZstdBlockHeaderBytes + data.size());
       at_ += block.size();
@@ -84,7 +77,7 @@ class Joiner {
                                               {&*tables_.literal_codes, &predefined_, &*tables_.match_codes});
     require_zstd(section.has_value(), "an offset is too large for the predefined table");
     std::array<std::byte, kZstdBlockHeaderBytes> head;
-    put_header({false, ZstdBlockType::kCompressed, literals_bytes + section->size()}, head.data());
+    put_zstd_block_header({false, ZstdBlockType::kCompressed, literals_bytes + section->size()}, head.data());
     rewritten_->insert(rewritten_->end(), head.begin(), head.end());
     rewritten_->insert(rewritten_->end(), data.begin(),
                        data.begin() + static_cast<std::ptrdiff_t>(literals_bytes));
@@ -95,15 +88,26 @@ class Joiner {
   std::span<std::byte> blocks_;
   std::size_t at_ = 0;
   ZstdTable predefined_;
-  ZstdKeptTables tables_;          // as they are in `blocks`
-  ZstdRepeats encoder_;            // the offsets as the encoder takes them
-  ZstdRepeats decoder_{kUnknown};  // and as a decoder will have them
+  ZstdKeptTables tables_;                         // as they are in `blocks`
+  ZstdRepeats encoder_;                           // the offsets as the encoder takes them
+  ZstdRepeats decoder_ = ZstdRepeats::unknown();  // and as a decoder will have them
   std::pair<ZstdRepeats, ZstdRepeats> before_;
   bool lacks_table_ = false;  // the last own table of offsets is not in what was written
   std::optional<std::vector<std::byte>> rewritten_;
 };
 
 }  // namespace
+
+void unmark_last_zstd_block(std::span<std::byte> blocks) {
+  for (std::size_t at = 0;;) {
+    ZstdBlockHeader header = read_zstd_block_header(blocks.data() + at);
+    if (header.last) {
+      header.last = false;
+      return put_zstd_block_header(header, blocks.data() + at);
+    }
+    at += kZstdBlockHeaderBytes + header.data_bytes();
+  }
+}
 
 std::optional<std::vector<std::byte>> join_zstd_blocks(std::span<std::byte> blocks) {
   return Joiner(blocks).join();

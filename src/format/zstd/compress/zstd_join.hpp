@@ -19,4 +19,7 @@ namespace hemstitch {
 // in place; or, if blocks were written again, it is returned. Throws ZstdDamage for other data.
 std::optional<std::vector<std::byte>> join_zstd_blocks(std::span<std::byte> blocks);
 
+// What the first part of a frame needs: no more than that its last block is not marked.
+void unmark_last_zstd_block(std::span<std::byte> blocks);
+
 }  // namespace hemstitch

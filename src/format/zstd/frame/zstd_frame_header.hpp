@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 namespace hemstitch {
 
 inline constexpr std::uint32_t kZstdMagic = 0xFD2FB528;
+inline constexpr std::string_view kZstdFirstBytes = "\x28\xB5\x2F\xFD";
 inline constexpr std::size_t kZstdMostHeaderBytes = 18;
 // A window descriptor is a power of two from 1 KB on, and up to seven eighths of it.
 inline constexpr std::uint64_t kZstdLeastWindowBytes = 1 << 10;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "format/zstd/restore/zstd_bits.hpp"
 
@@ -13,19 +14,13 @@ constexpr std::string_view kTooLarge = "a block is larger than 128 KB, or than t
 
 }  // namespace
 
-ZstdBlockHeader read_zstd_block_header(const std::byte* bytes) {
-  const auto word = static_cast<std::uint32_t>(zstd_number({bytes, kZstdBlockHeaderBytes}));
-  return {(word & 1) != 0, static_cast<ZstdBlockType>(word >> 1 & 3), word >> 3};
-}
-
-ZstdReferenceDecoder::ZstdReferenceDecoder(std::uint64_t window_bytes, std::span<const std::byte> dictionary)
-    : window_bytes_(window_bytes) {
-  ZstdDictionary read = read_zstd_dictionary(dictionary);
-  tables_ = std::move(read.tables);
-  repeats_ = read.repeats;
-  content_.assign(read.content.begin(), read.content.end());
-  given_ = dictionary_bytes_ = content_.size();
-}
+ZstdReferenceDecoder::ZstdReferenceDecoder(std::uint64_t window_bytes, ZstdDictionary before)
+    : window_bytes_(window_bytes),
+      tables_(std::move(before.tables)),
+      repeats_(before.repeats),
+      dictionary_bytes_(before.content.size()),
+      content_(before.content.begin(), before.content.end()),
+      given_(content_.size()) {}
 
 // Gathers the first `bytes` bytes of a block. Returns whether they are there.
 bool ZstdReferenceDecoder::take(std::span<const std::byte>& input, std::size_t bytes) {
@@ -59,6 +54,7 @@ StreamStep ZstdReferenceDecoder::restore(std::span<const std::byte> input, std::
       }
       restore_block(header);
     } catch (const ZstdDamage& damage) {
+      step.input_bytes = input_bytes - input.size();
       step.status = Status::kCorruptBlock;
       step.detail = detail_ = fmt::format("block {}: {}", block_number_, damage.rule);
       return step;
@@ -80,7 +76,7 @@ void ZstdReferenceDecoder::restore_block(const ZstdBlockHeader& header) {
     content_.insert(content_.end(), data.begin(), data.end());
   else if (header.type == ZstdBlockType::kRle)
     content_.insert(content_.end(), header.size, data[0]);
-  else
+  else if (!data.empty())  // libzstd takes a compressed block of no bytes for an empty one
     restore_compressed(data);
   frame_bytes_ += content_.size() - before;
   ended_ = header.last;

@@ -16,26 +16,17 @@
 #include <vector>
 
 #include "format/stream_decoder.hpp"
+#include "format/zstd/block/zstd_block_header.hpp"
 #include "format/zstd/restore/zstd_dictionary.hpp"
 
 namespace hemstitch {
-
-// Where blocks begin, in a stream of them that comes in pieces (3.1.1.2).
-struct ZstdBlockHeader {
-  bool last = false;
-  ZstdBlockType type = ZstdBlockType::kRaw;
-  std::size_t size = 0;  // of its content, or, if it is compressed, of its data
-
-  std::size_t data_bytes() const { return type == ZstdBlockType::kRle ? 1 : size; }
-};
-ZstdBlockHeader read_zstd_block_header(const std::byte* bytes);
 
 // The blocks of one frame, piece by piece. What comes of a block is kept until it is complete. Memory grows
 // with the content up to twice the window, not with what a header claims.
 class ZstdReferenceDecoder : public StreamDecoder {
  public:
-  // Throws ZstdDamage if the dictionary is damaged.
-  ZstdReferenceDecoder(std::uint64_t window_bytes, std::span<const std::byte> dictionary);
+  // `before`: what the frame has before its first block.
+  ZstdReferenceDecoder(std::uint64_t window_bytes, ZstdDictionary before);
 
   StreamStep restore(std::span<const std::byte> input, std::span<std::byte> output) override;
   std::uint64_t ahead_bytes() const override { return pending_.size(); }

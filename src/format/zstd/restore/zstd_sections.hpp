@@ -85,6 +85,8 @@ class ZstdRepeats {
     return sequence.offset_value <= kZstdRepeatCount ? offsets_[0] - 1
                                                      : sequence.offset_value - kZstdRepeatCount;
   }
+  // Three that no sequence has.
+  static ZstdRepeats unknown() { return ZstdRepeats({0xF0000000, 0xE0000000, 0xD0000000}); }
   bool operator==(const ZstdRepeats&) const = default;
 
  private:
