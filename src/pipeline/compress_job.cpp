@@ -118,6 +118,7 @@ std::vector<std::byte> CompressJob::header() const {
 void CompressJob::begin(Sink& sink) {
   const std::vector<std::byte> bytes = header();
   sink.write(bytes);
+  header_bytes_ = bytes.size();
   report_.output_bytes += bytes.size();
   ++report_.frame_count;
 }
@@ -276,7 +277,8 @@ void CompressJob::correct_content_bytes(Sink& sink) {
   report_.expected_input_bytes = options_.content_bytes;
   options_.content_bytes = content_bytes();
   const bool is_written = report_.frame_count != 0 && writer_->states_content_bytes();
-  if (is_written && !sink.replace_beginning(header()))
+  const std::vector<std::byte> corrected = header();
+  if (is_written && (corrected.size() != header_bytes_ || !sink.replace_beginning(corrected)))
     options_.content_bytes = report_.expected_input_bytes;  // end() will report it
 }
 

@@ -117,6 +117,7 @@ class CompressJob {
 
   CompressOptions options_;
   const FrameFormat& format_;
+  std::size_t header_bytes_ = 0;       // of the frame that was begun last
   std::vector<std::byte> dictionary_;  // its content
   std::unique_ptr<FrameWriter> writer_;
   FrameRoom frame_room_;

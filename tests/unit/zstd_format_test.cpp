@@ -254,6 +254,8 @@ TEST(ZstdFormat, FramesInARow) {
     RestoreOptions options;
     options.backend = backend;
     EXPECT_TRUE(restore(data, options) == content);
+    // A skippable frame at the beginning belongs to no format.
+    EXPECT_TRUE(restore(joined({skippable, skippable, data}), options) == content);
     // In pieces of every small size.
     for (const std::size_t piece_bytes : {1, 2, 3, 5, 1000}) {
       Bytes restored;
