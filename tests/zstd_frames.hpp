@@ -137,7 +137,8 @@ inline bool only_we_refuse(const ZstdRead& ours) {
                                     "reserved bits of the tables' modes",
                                     "sequences are cut off",
                                     "before the window",
-                                    "bytes follow the sequences"};
+                                    "bytes follow the sequences",
+                                    "a compressed block has no bytes"};
   return ours.outcome == ZstdOutcome::kRefused &&
          std::any_of(std::begin(kRules), std::end(kRules),
                      [&](const char* rule) { return ours.why.find(rule) != std::string::npos; });

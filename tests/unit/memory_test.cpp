@@ -219,7 +219,8 @@ TEST_WITH_THREADS(Memory, ManyAreWhatEachIsByItself) {
     for (const Format format : kFormats) {
       CompressOptions options;
       options.format = format;
-      options.backend = backend;
+      // No twin compresses to Zstandard.
+      options.backend = format == Format::kZstd ? "cpu" : backend;
       const std::vector<OneOfMany> frames = compress_many(spans(inputs), options);
       ASSERT_EQ(frames.size(), inputs.size());
       std::vector<Bytes> packed;

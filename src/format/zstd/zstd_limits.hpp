@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "format/zstd/block/zstd_symbols.hpp"
+
 namespace hemstitch {
 
 // A part of a frame is compressed by itself, with the content before it as history.
@@ -17,11 +19,11 @@ constexpr std::size_t zstd_history_bytes(int level) {
   return level < kFirstHighLevel ? std::size_t{512} << 10 : std::size_t{4} << 20;
 }
 
-// Data may take this much more than its content: a header of a block for each 128 KB, and of the frame that
-// libzstd makes of a part.
+// Data may take this much more than its content: the header of a raw block for each 128 KB, that of the frame which
+// libzstd makes of a part, and a little room for it to work in.
 constexpr std::size_t zstd_data_room(std::size_t content_bytes) {
-  constexpr std::size_t kBeside = 128;
-  return content_bytes + (content_bytes >> 8) + kBeside;
+  constexpr std::size_t kBeside = 64;
+  return content_bytes + (content_bytes / kZstdMostBlockBytes + 1) * kZstdBlockHeaderBytes + kBeside;
 }
 
 // An empty raw block that is marked as the last one: the end of blocks of which none is.

@@ -56,7 +56,9 @@ std::size_t ZstdCompressorCpu::compress(const BlockTask& part, int level) {
     checked_zstd(ZSTD_CCtx_refPrefix(context, part.history.data(), part.history.size()));
   const std::span<std::byte> room = part.output;
   const std::size_t frame_bytes =
-      checked_zstd(ZSTD_compress2(context, room.data(), room.size(), part.input.data(), part.input.size()));
+      ZSTD_compress2(context, room.data(), room.size(), part.input.data(), part.input.size());
+  if (ZSTD_getErrorCode(frame_bytes) == ZSTD_error_dstSize_tooSmall) return write_raw(part.input, room);
+  checked_zstd(frame_bytes);
   if (ZSTD_sizeof_CCtx(context) > kMostKeptBytes) context_.reset();
 
   const std::size_t head_bytes = sizeof kZstdMagic + zstd_header_rest_bytes(room[sizeof kZstdMagic]);

@@ -67,6 +67,8 @@ StreamStep ZstdReferenceDecoder::restore(std::span<const std::byte> input, std::
 void ZstdReferenceDecoder::check(const ZstdBlockHeader& header) const {
   require_zstd(header.type != ZstdBlockType::kReserved, "the type of a block is reserved (3.1.1.2.2)");
   require_zstd(header.size <= most_block_bytes(), kTooLarge);
+  require_zstd(header.type != ZstdBlockType::kCompressed || header.size > 0,
+               "a compressed block has no bytes (3.1.1.3)");
 }
 
 void ZstdReferenceDecoder::restore_block(const ZstdBlockHeader& header) {
@@ -76,7 +78,7 @@ void ZstdReferenceDecoder::restore_block(const ZstdBlockHeader& header) {
     content_.insert(content_.end(), data.begin(), data.end());
   else if (header.type == ZstdBlockType::kRle)
     content_.insert(content_.end(), header.size, data[0]);
-  else if (!data.empty())  // libzstd takes a compressed block of no bytes for an empty one
+  else
     restore_compressed(data);
   frame_bytes_ += content_.size() - before;
   ended_ = header.last;
