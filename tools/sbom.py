@@ -21,9 +21,10 @@ from pathlib import Path
 LICENCES = {
     "libc6": "LGPL-2.1-or-later", "libgcc-s1": "GPL-3.0-or-later WITH GCC-exception-3.1", "libstdc++6": "GPL-3.0-or-later WITH GCC-exception-3.1",
     "libtbb12": "Apache-2.0", "libtbbmalloc2": "Apache-2.0", "libfmt9": "MIT", "libfmt10": "MIT", "liblz4-1": "BSD-2-Clause", "libxxhash0": "BSD-2-Clause",
-    "libdeflate0": "MIT", "libisal2": "BSD-3-Clause", "zlib1g": "Zlib",
+    "libdeflate0": "MIT", "libisal2": "BSD-3-Clause", "libzstd1": "BSD-3-Clause", "zlib1g": "Zlib",
     "nlohmann-json3-dev": "MIT", "libtbb-dev": "Apache-2.0", "libfmt-dev": "MIT",
-    "libisal-dev": "BSD-3-Clause", "liblz4-dev": "BSD-2-Clause", "libdeflate-dev": "MIT", "libxxhash-dev": "BSD-2-Clause", "zlib1g-dev": "Zlib",
+    "libisal-dev": "BSD-3-Clause", "liblz4-dev": "BSD-2-Clause", "libdeflate-dev": "MIT", "libxxhash-dev": "BSD-2-Clause",
+    "libzstd-dev": "BSD-3-Clause", "zlib1g-dev": "Zlib",
     "nanobind": "BSD-3-Clause", "robin-map": "MIT", "cudart_static": "LicenseRef-NVIDIA-CUDA-EULA", "cccl": "Apache-2.0 WITH LLVM-exception",
 }
 HEADERS = ["nlohmann-json3-dev", "libtbb-dev", "libfmt-dev"]

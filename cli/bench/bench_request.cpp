@@ -98,7 +98,8 @@ BenchRequest read_bench_request(std::span<const std::string> words) {
   work.apply(request.compress, request.restore);
   if (request.compress.linked_blocks) throw UsageError("bench times independent blocks: leave out -BD");
   request.compress = with_defaults(request.compress);
-  request.levels = work.levels;
+  for (const int level : work.levels)
+    request.levels.push_back(level_of_format(level, request.compress.format));
   if (request.levels.empty())
     if (const auto level = level_of_environment()) request.levels = {*level};
   return request;

@@ -77,6 +77,8 @@ std::string describe(const IndexedFrame& frame) {
   if (!is_stream(frame)) text += fmt::format(" of {}K", frame.header.block_bytes / 1024);
   if (!frame.header.legacy && frame.stored_block_count > 0)
     text += fmt::format(", {} stored", frame.stored_block_count);
+  if (is_stream(frame) && frame.header.history_bytes != 0)
+    text += fmt::format(", window of {}K", (frame.header.history_bytes + 1023) / 1024);
   if (frame.header.content_bytes) text += ", content size";
   if (frame.header.dictionary_id) text += fmt::format(", dictionary 0x{:08x}", *frame.header.dictionary_id);
   if (!frame.header.file_name.empty()) text += fmt::format(", '{}'", shown_name(frame.header.file_name));

@@ -13,6 +13,7 @@
 #include "cli/options/option_table.hpp"
 #include "cli/options/option_values.hpp"
 #include "cli/options/work_options.hpp"
+#include "core/messages.hpp"
 #include "core/options.hpp"
 #include "format/formats.hpp"
 
@@ -24,8 +25,7 @@ struct ForeignSuffix {
   std::string_view suffix;
   std::string_view format;
 };
-constexpr std::array<ForeignSuffix, 5> kForeignSuffixes{{
-    {".zst", "zstd"},
+constexpr std::array<ForeignSuffix, 4> kForeignSuffixes{{
     {".xz", "xz"},
     {".bz2", "bzip2"},
     {".zip", "zip"},
@@ -123,8 +123,9 @@ void add_action_options(OptionTable& table, Given& given) {
 
 void add_effort_options(OptionTable& table, Given& given) {
   WorkOptions& work = given.work;
-  add_level_options(table, work, "-1 ... -12, --level N",
-                    "faster ... smaller (default: 1 for lz4, 6 for other formats)")
+  add_level_options(
+      table, work, "-1 ... -12, --level N",
+      "faster ... smaller, zstd up to -22 (default: 1 for lz4, 3 for zstd, 6 for other formats)")
       .begins("How hard to work");
   table
       .value(
@@ -133,7 +134,7 @@ void add_effort_options(OptionTable& table, Given& given) {
             given.acceleration = acceleration_from(text);
             given.work.levels.clear();
           },
-          "faster and larger than -1; N from 1 (default: 1)")
+          "lz4, zstd: faster and larger than -1; N from 1, zstd's up to 7 (default: 1)")
       .means_alone("1");
   add_threads_option(table, [&work](unsigned threads) { work.threads = threads; });
   add_block_size_option(table, work);
@@ -207,7 +208,7 @@ void add_content_options(OptionTable& table, Given& given) {
       "restore each block on the backend that made it and compare it before it is written; another backend "
       "redoes one that fails");
   table.value("-D,--dictionary", "FILE", request.dictionary_path,
-              "history for every block; restoring needs it again");
+              "history for every block, for zstd also what a trainer made; restoring needs it again");
 }
 
 void add_message_options(OptionTable& table, Given& given) {
@@ -230,14 +231,19 @@ void add_options(OptionTable& table, Given& given) {
   add_message_options(table, given);
 }
 
-// -1..-12, --level, --best and --fast set the same thing: the last one given counts.
+// -1..-22, --level, --best and --fast set the same thing: the last one given counts. --fast=N is an acceleration,
+// or a level below 1.
 void apply_level(const Given& given, CompressOptions& compress) {
+  const FrameFormat& format = FormatTable::instance().of(compress.format);
   if (!given.work.levels.empty())
-    compress.level = given.work.levels.back();
-  else if (given.acceleration > 0)
+    compress.level = level_of_format(given.work.levels.back(), compress.format);
+  else if (given.acceleration > 0 && format.choices().acceleration)
     compress.acceleration = given.acceleration;
+  else if (given.acceleration > 0 && format.levels().least < 0)
+    compress.level = level_of_format(-given.acceleration, compress.format);
   else
-    compress.level = level_of_environment().value_or(compress.level);
+    compress.level =
+        level_of_format(level_of_environment().value_or(compress.level), compress.format, "HEMSTITCH_LEVEL");
 }
 
 void apply_format(const std::string& name, const std::string& output_path, Request& request) {
@@ -284,7 +290,7 @@ std::string who_has(bool FormatChoices::*choice) {
   std::vector<std::string_view> names;
   for (const FormatRow& row : FormatTable::instance().all())
     if (row.format->choices().*choice) names.push_back(row.format->name());
-  return fmt::format("{} {}", fmt::join(names, " and "), names.size() == 1 ? "has" : "have");
+  return fmt::format("{} {}", listed(names, "and"), names.size() == 1 ? "has" : "have");
 }
 
 // Refuses options that the format does not have.
@@ -303,7 +309,8 @@ void refuse_lacking(const Given& given) {
   refuse(!given.check.empty() || work.checks_letter, &FormatChoices::checksums, "--check",
          "always has the same checksums");
   refuse(given.no_check, &FormatChoices::checksums, "--no-check", "always has the same checksums");
-  refuse(given.acceleration > 0, &FormatChoices::acceleration, "--fast", "has no levels below 1");
+  if (format.levels().least > 0)
+    refuse(given.acceleration > 0, &FormatChoices::acceleration, "--fast", "has no levels below 1");
   refuse(!request.dictionary_path.empty(), &FormatChoices::dictionary, "-D", "has no dictionaries");
   refuse(request.with_name, &FormatChoices::stored_name, "-N", "stores no names");
   if (request.write_index && format.id() != Format::kGzip && format.make_side_index() == nullptr)
@@ -398,9 +405,9 @@ void apply(const Given& given, Request& request) {
   request.compress_again = given.compress || request.force;
   if (request.quiet) request.verbosity = 0;
   given.work.apply(request.compress, request.restore);
-  apply_level(given, request.compress);
   apply_check(given, request);
   apply_format(given.format, request.output_path, request);
+  if (request.action == Action::kCompress) apply_level(given, request.compress);
   if (request.action == Action::kCompress) refuse_lacking(given);
   request.compress = with_defaults(request.compress);
   request.restore.accept_any_dictionary_id = request.force;

@@ -453,7 +453,7 @@ std::vector<std::byte> read_dictionary(const std::string& path, std::optional<st
       passed += bytes;
       if (most_bytes && std::max(passed, total) > *most_bytes)
         throw ToolError(
-            fmt::format("has {} bytes{}; this format takes at most {}, since the checksum covers all of them",
+            fmt::format("has {} bytes{}; this format takes at most {}, since it needs all of them",
                         std::max(passed, total), total == 0 ? " or more" : "", *most_bytes));
       if (passed > kMostPassedBytes)
         throw ToolError(fmt::format("has no end within {}G; only its last {}K would be used (name a file)",

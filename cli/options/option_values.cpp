@@ -48,7 +48,7 @@ std::optional<std::string> environment(const char* name) {
 int level_from(std::string_view origin, const std::string& text) {
   const auto level = read_number<int>(text);
   const LevelRange levels = FormatTable::instance().levels();
-  if (!level || *level < levels.least || *level > levels.most)
+  if (!level || *level == 0 || *level < levels.least || *level > levels.most)
     throw UsageError(
         fmt::format("{} '{}': a level is a number from {} to {}", origin, text, levels.least, levels.most));
   return *level;

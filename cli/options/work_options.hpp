@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/files/walk/name_rules.hpp"
@@ -20,9 +22,12 @@ void add_memory_option(OptionTable& table, const std::function<void(std::uint64_
 void add_device_option(OptionTable& table, std::string& device);
 void add_name_options(OptionTable& table, NameRules& rules);
 
+// What --best asks for: the highest level of the format.
+inline constexpr int kBestLevel = std::numeric_limits<int>::max();
+
 // The options of compressing and restoring.
 struct WorkOptions {
-  std::vector<int> levels;  // in the order in which they were given
+  std::vector<int> levels;  // in the order in which they were given; kBestLevel may be among them
   std::optional<std::size_t> block_bytes;
   bool linked_blocks = false;         // --linked
   std::optional<bool> linked_letter;  // -BD, -BI
@@ -41,6 +46,8 @@ OptionRow& add_level_options(OptionTable& table, WorkOptions& work, std::string 
 void add_block_size_option(OptionTable& table, WorkOptions& work);
 void add_resource_options(OptionTable& table, WorkOptions& work);
 
+// A level of the format. Throws UsageError if it has no such level.
+int level_of_format(int level, Format format, std::string_view origin = "level");
 // HEMSTITCH_LEVEL, if it is set. Throws UsageError.
 std::optional<int> level_of_environment();
 

@@ -116,7 +116,8 @@ typedef enum hemstitch_format {
   HEMSTITCH_FORMAT_GZIP = 2,    /* RFC 1952; restoring: BGZF as well */
   HEMSTITCH_FORMAT_BGZF = 3,   /* gzip members of at most 64 KB that store their size, as bgzip writes them */
   HEMSTITCH_FORMAT_ZLIB = 4,   /* RFC 1950; never recognized: name it to restore it */
-  HEMSTITCH_FORMAT_DEFLATE = 5 /* RFC 1951, no header or checksum; never recognized: name it to restore it */
+  HEMSTITCH_FORMAT_DEFLATE = 5, /* RFC 1951, no header or checksum; never recognized: name it to restore it */
+  HEMSTITCH_FORMAT_ZSTD = 6     /* Zstandard, RFC 8878 */
 } hemstitch_format;
 
 /* ---- Callbacks and reports ---- */
@@ -156,7 +157,7 @@ typedef struct hemstitch_report {
 typedef struct hemstitch_compress_options {
   size_t size;             /* sizeof(hemstitch_compress_options) */
   hemstitch_format format; /* the format to write */
-  int level;               /* 1 to 12; 0: the format's default */
+  int level;               /* 1 to 12, Zstandard -7 to 22; 0: the format's default */
   size_t block_bytes;      /* LZ4: 64K, 256K, 1M or 4M; 0: the format's default */
   /* The next four are for LZ4 only. Other formats always have the checksums that they define. */
   int acceleration;       /* N of --fast=N, with level 1: faster and larger; 0: off */

@@ -94,6 +94,7 @@ enum class Format : int {
   kBgzf = HEMSTITCH_FORMAT_BGZF,
   kZlib = HEMSTITCH_FORMAT_ZLIB,
   kDeflate = HEMSTITCH_FORMAT_DEFLATE,
+  kZstd = HEMSTITCH_FORMAT_ZSTD,
 };
 
 // A format by the words that people use for it.
@@ -105,13 +106,14 @@ struct FormatName {
 // Those of all formats; of two with one suffix the usual one is first. Thread safety: any thread may call it.
 HEMSTITCH_API std::vector<FormatName> format_names();
 
+// Of all formats but Zstandard, which has levels -7 to 22.
 inline constexpr int kMinLevel = 1;
 inline constexpr int kMaxLevel = 12;
 
 struct CompressOptions {
   Format format = Format::kLz4;
-  int level = 0;                // kMinLevel..kMaxLevel; 0: the format's default
-  std::size_t block_bytes = 0;  // LZ4: 64K, 256K, 1M or 4M; 0: the format's default
+  int level = 0;                // one of the format's; 0: its default
+  std::size_t block_bytes = 0;  // LZ4: 64K, 256K, 1M or 4M; Zstandard: 1M or 4M; 0: the format's default
   // The next four are for LZ4 only. Other formats always have the checksums that they define.
   int acceleration = 0;           // 0: off; N of --fast=N: faster than level 1, and larger
   bool linked_blocks = false;     // each block may refer to the 64 KB before it
@@ -120,9 +122,10 @@ struct CompressOptions {
   // Restores each block on the backend that compressed it, and compares it before it is written. If it
   // differs, another backend compresses the block again.
   bool verify = false;
-  // LZ4 stores it in the header if it is set, and any other size is an error.
+  // LZ4 and Zstandard store it in the header if it is set, and any other size is an error.
   std::optional<std::uint64_t> content_bytes;
   // LZ4: the last 64 KB of it are history for every block. zlib: at most 64 KB, history for the first block.
+  // Zstandard: at most 8 MB, bytes of any kind or what a trainer made, for the first block.
   // Other formats have no dictionaries.
   std::span<const std::byte> dictionary;
   // gzip: the name of the original file, without a zero byte, and the time of its last change in seconds
@@ -154,6 +157,7 @@ struct RestoreOptions {
   bool accept_any_dictionary_id = false;  // use `dictionary` even if the frame names another one
   std::string backend = "auto";
   unsigned threads = 0;
+  // Zstandard: a window larger than 128 MB is refused unless this allows it.
   std::uint64_t memory_limit_bytes = 0;
   std::string device = {};                   // as CompressOptions::device
   std::uint64_t gpu_memory_limit_bytes = 0;  // as CompressOptions::gpu_memory_limit_bytes

@@ -18,6 +18,19 @@ std::string out_of_range(std::string_view name, Value value, Lowest lowest, High
   return fmt::format("{} is {}, it can be {} to {}", name, value, lowest, highest);
 }
 
+// "a, b and c", with that word before the last one.
+template <class Words>
+std::string listed(const Words& words, std::string_view before_last) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text += fmt::format("{}{}",
+                        i == 0                  ? ""
+                        : i + 1 == words.size() ? fmt::format(" {} ", before_last)
+                                                : ", ",
+                        words[i]);
+  return text;
+}
+
 inline constexpr std::string_view kNoFrameAfterLast = "the bytes after the last frame are not a frame";
 
 // For an input whose frames end before byte `at`, where other bytes follow that the caller does not ask for.

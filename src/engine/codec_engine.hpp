@@ -11,6 +11,12 @@
 
 namespace hemstitch {
 
+// Whether the row of the format has such a codec, for this direction.
+inline bool codec_supports(FormatTable::RowCodec row_codec, Format format, Direction direction) {
+  const Codec* const codec = FormatTable::instance().codec(format, row_codec);
+  return codec != nullptr && (direction == Direction::kRestore || codec->compresses());
+}
+
 class CodecEngine : public BlockEngine {
  public:
   explicit CodecEngine(FormatTable::RowCodec codec) : codec_(codec) {}

@@ -54,6 +54,7 @@ void verify(BlockEngine& engine, std::span<BlockTask> tasks, Format format, std:
       streams_left = streams_left.subspan(back.input.size());
     }
     back.history = task.history;
+    back.dictionary = task.dictionary;
     back.output = room.first(task.input.size());
     room = room.subspan(task.input.size());
   }

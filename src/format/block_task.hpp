@@ -14,6 +14,9 @@ struct BlockTask {
   std::span<const std::byte> input;  // the block: raw bytes to compress, or a block's data to restore
   // The content before the block, at most as much as the format's data refers to (FrameFormat::history_bytes).
   std::span<const std::byte> history;
+  // For the first block of a frame, if a dictionary of the format is more than history
+  // (FrameFormat::dictionary_is_history()): the dictionary.
+  std::span<const std::byte> dictionary = {};
   // Exactly the memory that may be written, as large as the format requires
   // (FrameWriter::data_room_bytes()). If outputs may be moved (EncodeParameters), the engine sets this to
   // where it put the data.

@@ -58,6 +58,7 @@ std::uint32_t checksum_behind(Checksum kind, std::uint32_t before, std::span<con
 
 std::uint32_t checksum_of(Checksum kind, std::span<const std::byte> bytes) {
   if (kind == Checksum::kXxh32) return XXH32(bytes.data(), bytes.size(), 0);
+  if (kind == Checksum::kXxh64) return static_cast<std::uint32_t>(XXH64(bytes.data(), bytes.size(), 0));
   return checksum_behind(kind, checksum_of_nothing(kind), bytes);
 }
 
@@ -68,19 +69,24 @@ std::uint32_t combined_checksum(Checksum kind, std::uint32_t first, std::uint32_
 }
 
 RunningChecksum::RunningChecksum(Checksum kind)
-    : kind_(kind), xxh32_(kind == Checksum::kXxh32 ? XXH32_createState() : nullptr, XXH32_freeState) {
-  if (kind == Checksum::kXxh32 && !xxh32_) throw std::bad_alloc();
+    : kind_(kind),
+      xxh32_(kind == Checksum::kXxh32 ? XXH32_createState() : nullptr, XXH32_freeState),
+      xxh64_(kind == Checksum::kXxh64 ? XXH64_createState() : nullptr, XXH64_freeState) {
+  if ((kind == Checksum::kXxh32 && !xxh32_) || (kind == Checksum::kXxh64 && !xxh64_)) throw std::bad_alloc();
   reset();
 }
 
 void RunningChecksum::reset() {
   value_ = checksum_of_nothing(kind_);
   if (xxh32_) XXH32_reset(xxh32_.get(), 0);
+  if (xxh64_) XXH64_reset(xxh64_.get(), 0);
 }
 
 void RunningChecksum::update(std::span<const std::byte> bytes) {
   if (xxh32_)
     XXH32_update(xxh32_.get(), bytes.data(), bytes.size());
+  else if (xxh64_)
+    XXH64_update(xxh64_.get(), bytes.data(), bytes.size());
   else
     value_ = checksum_behind(kind_, value_, bytes);
 }
@@ -89,6 +95,9 @@ void RunningChecksum::append(std::uint32_t checksum, std::uint64_t bytes) {
   value_ = combined_checksum(kind_, value_, checksum, bytes);
 }
 
-std::uint32_t RunningChecksum::digest() const { return xxh32_ ? XXH32_digest(xxh32_.get()) : value_; }
+std::uint32_t RunningChecksum::digest() const {
+  if (xxh64_) return static_cast<std::uint32_t>(XXH64_digest(xxh64_.get()));
+  return xxh32_ ? XXH32_digest(xxh32_.get()) : value_;
+}
 
 }  // namespace hemstitch

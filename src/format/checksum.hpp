@@ -10,12 +10,13 @@
 
 namespace hemstitch {
 
-enum class Checksum { kNone, kXxh32, kCrc32, kAdler32 };
+enum class Checksum { kNone, kXxh32, kCrc32, kAdler32, kXxh64 };
 
 // The size of each of them.
 inline constexpr std::size_t kChecksumBytes = 4;
 
-// Of all bytes at once; 0 for kNone. XXH32 has seed 0.
+// Of all bytes at once; 0 for kNone. XXH32 and XXH64 have seed 0; of XXH64 it is the
+// lower half.
 std::uint32_t checksum_of(Checksum kind, std::span<const std::byte> bytes);
 
 // For kinds that combine: the checksum of some bytes followed by `bytes`, where `before` is the checksum of
@@ -48,6 +49,7 @@ class RunningChecksum {
   std::uint32_t value_ = 0;  // for kinds that combine
   // libxxhash allocates it: its size is not part of the shared library's interface.
   std::unique_ptr<XXH32_state_t, decltype(&XXH32_freeState)> xxh32_;
+  std::unique_ptr<XXH64_state_t, decltype(&XXH64_freeState)> xxh64_;
 };
 
 }  // namespace hemstitch

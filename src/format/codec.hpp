@@ -25,6 +25,9 @@ class Codec {
   // The library that does the work, and its version; empty for our own code.
   virtual std::string library() const { return {}; }
 
+  // Whether it compresses, besides restoring.
+  virtual bool compresses() const { return true; }
+
   // Give every task a status. Throw kOutOfMemory or std::bad_alloc, for example if a library finds no memory
   // for its working state.
   virtual void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) const = 0;

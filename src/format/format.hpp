@@ -91,6 +91,8 @@ class FrameFormat {
   virtual std::span<const std::byte> dictionary_content(std::span<const std::byte> dictionary) const {
     return dictionary.last(std::min(dictionary.size(), history_bytes()));
   }
+  // Whether that is all that a dictionary is. Otherwise the first block of a frame gets it beside the history.
+  virtual bool dictionary_is_history() const { return true; }
   // What names a dictionary in a frame's header.
   virtual std::uint32_t dictionary_id(std::span<const std::byte> dictionary) const {
     return checksum_of(checksum(), dictionary_content(dictionary));

@@ -17,14 +17,6 @@ std::string size_text(std::size_t bytes) {
   return bytes % (1 << 10) == 0 ? fmt::format("{}K", bytes >> 10) : fmt::format("{}", bytes);
 }
 
-// Joins the words: "a, b or c".
-std::string listed(const std::vector<std::string>& words) {
-  std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == words.size() ? " or " : ", ") + words[i];
-  return text;
-}
-
 }  // namespace
 
 bool FrameFormat::begins(std::span<const std::byte> data) const {
@@ -96,14 +88,14 @@ std::size_t FormatTable::most_history_bytes() const {
 std::string FormatTable::names() const {
   std::vector<std::string> words;
   for (const FormatRow& row : rows_) words.emplace_back(row.format->name());
-  return listed(words);
+  return listed(words, "or");
 }
 
 std::string FormatTable::titles_told_by_content() const {
   std::vector<std::string> words;
   for (const FormatRow& row : rows_)
     if (row.format->is_told_by_content()) words.emplace_back(row.format->title());
-  return listed(words);
+  return listed(words, "or");
 }
 
 std::string FormatTable::suffixes() const {
@@ -113,7 +105,7 @@ std::string FormatTable::suffixes() const {
     if (!suffix.empty() && std::find(words.begin(), words.end(), suffix) == words.end())
       words.emplace_back(suffix);
   }
-  return listed(words);
+  return listed(words, "or");
 }
 
 CompressOptions with_defaults(CompressOptions options) {
@@ -140,7 +132,7 @@ CompressOptions checked_options(const CompressOptions& given) {
     std::vector<std::string> texts;
     for (const std::size_t size : sizes) texts.push_back(size_text(size));
     throw Error(Status::kInvalidOption,
-                fmt::format("block_bytes is {}, it can be {}", options.block_bytes, listed(texts)));
+                fmt::format("block_bytes is {}, it can be {}", options.block_bytes, listed(texts, "or")));
   }
   return options;
 }

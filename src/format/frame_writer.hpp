@@ -34,8 +34,8 @@ class FrameWriter {
   virtual FrameLayout layout(std::uint64_t content_bytes) const = 0;
 
   virtual std::size_t write_header(std::optional<std::uint64_t> content_bytes, std::byte* to) const = 0;
-  // Whether a header with a size tells it to readers, so that the content must have this size. All such
-  // headers have the same length.
+  // Whether a header with a size tells it to readers, so that the content must have this size. A header is
+  // corrected only if it keeps its length.
   virtual bool states_content_bytes() const = 0;
 
   // How much room an engine has for a block's data. A block that does not fit is stored, if the format can

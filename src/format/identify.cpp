@@ -20,10 +20,19 @@ struct ForeignMagic {
 
 using namespace std::string_view_literals;
 
+constexpr std::string_view kLegacyZstd = "zstd -d, built with its legacy formats";
+
 // The first bytes, four at most, of other formats that people are likely to pass to us, and the program for
 // each.
 constexpr std::array kForeignMagics{
-    ForeignMagic{"\x28\xB5\x2F\xFD"sv, "zstd", "zstd -d"},
+    // Zstandard before RFC 8878
+    ForeignMagic{"\x1E\xB5\x2F\xFD"sv, "zstd 0.1", kLegacyZstd},
+    ForeignMagic{"\x22\xB5\x2F\xFD"sv, "zstd 0.2", kLegacyZstd},
+    ForeignMagic{"\x23\xB5\x2F\xFD"sv, "zstd 0.3", kLegacyZstd},
+    ForeignMagic{"\x24\xB5\x2F\xFD"sv, "zstd 0.4", kLegacyZstd},
+    ForeignMagic{"\x25\xB5\x2F\xFD"sv, "zstd 0.5", kLegacyZstd},
+    ForeignMagic{"\x26\xB5\x2F\xFD"sv, "zstd 0.6", kLegacyZstd},
+    ForeignMagic{"\x27\xB5\x2F\xFD"sv, "zstd 0.7", kLegacyZstd},
     ForeignMagic{"\xFD"
                  "7zX"sv,
                  "xz", "xz -d"},

@@ -16,7 +16,8 @@
 //      folder   CUDA  WebGPU
 #define HEMSTITCH_KNOWN_FORMATS(ROW) \
   ROW(lz4, YES, YES)                 \
-  ROW(deflate, YES, YES)
+  ROW(deflate, YES, YES)             \
+  ROW(zstd, NO, NO)
 
 #define HEMSTITCH_IF_YES(...) __VA_ARGS__
 #define HEMSTITCH_IF_NO(...)

@@ -48,10 +48,16 @@ CompressJob::CompressJob(const CompressOptions& given, const StreamPlaces& place
                  .behind_block_bytes = frame_room_.behind_block_bytes,
                  .movable_outputs = true};
 
-  append_history(linked_history_, dictionary_, history_bytes_);
+  begin_history();
   if (writer_->has_content_checksum()) content_checksum_.emplace(format_.checksum());
   report_.threads = threads_;
   plan_for_engine();
+}
+
+// What comes before a frame's first block.
+void CompressJob::begin_history() {
+  linked_history_.clear();
+  if (format_.dictionary_is_history()) append_history(linked_history_, dictionary_, history_bytes_);
 }
 
 // Plans the content that is still to come.
@@ -112,6 +118,7 @@ std::vector<std::byte> CompressJob::header() const {
 void CompressJob::begin(Sink& sink) {
   const std::vector<std::byte> bytes = header();
   sink.write(bytes);
+  header_bytes_ = bytes.size();
   report_.output_bytes += bytes.size();
   ++report_.frame_count;
 }
@@ -167,6 +174,7 @@ bool CompressJob::seal(CompressSlot& slot) {
     if (history_bytes_ != 0) {
       const std::size_t before = std::min<std::size_t>(history_bytes_, slot.history_bytes + block.at);
       task.history = {task.input.data() - before, before};
+      if (before == 0) task.dictionary = dictionary_;
     } else {
       task.history = dictionary_;
     }
@@ -269,7 +277,8 @@ void CompressJob::correct_content_bytes(Sink& sink) {
   report_.expected_input_bytes = options_.content_bytes;
   options_.content_bytes = content_bytes();
   const bool is_written = report_.frame_count != 0 && writer_->states_content_bytes();
-  if (is_written && !sink.replace_beginning(header()))
+  const std::vector<std::byte> corrected = header();
+  if (is_written && (corrected.size() != header_bytes_ || !sink.replace_beginning(corrected)))
     options_.content_bytes = report_.expected_input_bytes;  // end() will report it
 }
 
@@ -277,8 +286,7 @@ void CompressJob::begin_another(std::byte first, Sink& sink) {
   report_.expected_input_bytes = options_.content_bytes;
   options_.content_bytes.reset();
   bytes_of_frames_before_ = report_.input_bytes;
-  linked_history_.clear();
-  append_history(linked_history_, dictionary_, history_bytes_);
+  begin_history();
   if (content_checksum_) content_checksum_.emplace(format_.checksum());
   plan_for_engine();
   begin(sink);

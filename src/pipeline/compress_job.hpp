@@ -105,6 +105,7 @@ class CompressJob {
   std::size_t output_bytes_per_block() const {
     return writer_->block_room_bytes(options_.block_bytes) + frame_room_.around_block_bytes();
   }
+  void begin_history();
   void plan_for_engine();
   void make_memory(CompressSlot& slot) const;
   void begin_slot(CompressSlot& slot);
@@ -116,6 +117,7 @@ class CompressJob {
 
   CompressOptions options_;
   const FrameFormat& format_;
+  std::size_t header_bytes_ = 0;       // of the frame that was begun last
   std::vector<std::byte> dictionary_;  // its content
   std::unique_ptr<FrameWriter> writer_;
   FrameRoom frame_room_;

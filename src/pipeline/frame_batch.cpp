@@ -101,7 +101,10 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
       const FrameLayout::Block block = layout.block(number);
       BlockTask task;
       task.input = input.subspan(block.at, block.bytes);
-      task.history = dictionary_;
+      if (format_.dictionary_is_history())
+        task.history = dictionary_;
+      else if (number == 0)
+        task.dictionary = dictionary_;
       if (writer_->history_bytes() != 0 && number != 0) {
         const std::size_t before = std::min<std::size_t>(writer_->history_bytes(), block.at);
         task.history = input.subspan(block.at - before, before);

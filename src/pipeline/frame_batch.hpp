@@ -89,7 +89,9 @@ class FrameCompressor : public FrameBatchPlan {
  private:
   // In a stream's linked frame, every block has its history directly before it in memory; for the first
   // block that is the dictionary. liblz4 writes other bytes if the history lies elsewhere.
-  bool brings_dictionary() const { return writer_->history_bytes() != 0 && !dictionary_.empty(); }
+  bool brings_dictionary() const {
+    return writer_->history_bytes() != 0 && !dictionary_.empty() && format_.dictionary_is_history();
+  }
 
   CompressOptions options_;
   const FrameFormat& format_;

@@ -31,7 +31,7 @@ document = json.load(open(sys.argv[1]))
 packages = {entry["SPDXID"]: entry for entry in document["packages"]}
 assert document["spdxVersion"] == "SPDX-2.3" and packages["SPDXRef-hemstitch"]["versionInfo"] == sys.argv[2], document
 names = {entry["name"] for entry in packages.values()}
-assert {"liblz4-1", "libdeflate0", "zlib1g", "libc6", "nlohmann-json3-dev"} <= names, names
+assert {"liblz4-1", "libdeflate0", "libzstd1", "zlib1g", "libc6", "nlohmann-json3-dev"} <= names, names
 for name in ("nanobind", "robin-map", "liblz4-dev"):
     assert (name in names) == any("/python3-hemstitch_" in file for file in sys.argv[3:]), (name, names)
 for entry in packages.values():
@@ -50,7 +50,7 @@ for package in "$packages"/*.deb; do
   [[ $(dpkg-deb --field "$package" Version) == "$version-1" ]] || fail "$package has another version than version.h"
   dpkg-deb --contents "$package" > "$work/contents"
   licences=(nlohmann-json3-dev libtbb-dev)
-  if [[ $package == */python3-* ]]; then licences+=(nanobind robin-map liblz4-dev libdeflate-dev libxxhash-dev zlib1g-dev); fi
+  if [[ $package == */python3-* ]]; then licences+=(nanobind robin-map liblz4-dev libdeflate-dev libxxhash-dev libzstd-dev zlib1g-dev); fi
   for licence in "${licences[@]}"; do
     grep -q "/copyright.$licence\$" "$work/contents" || fail "$package has no licence of $licence"
   done

@@ -73,8 +73,8 @@ TEST_F(StoredFormatTest, IsKnownByItsFirstBytesAndItsName) {
   const Bytes frame = compress(mixed_bytes(100), writing());
   EXPECT_EQ(identify_data(frame).kind, DataKind::kFrame);
   EXPECT_EQ(FormatTable::instance().of_name("stored")->suffix(), ".stored");
-  EXPECT_EQ(FormatTable::instance().titles_told_by_content(), "LZ4, gzip or Stored");
-  EXPECT_EQ(FormatTable::instance().suffixes(), ".lz4, .gz, .zz or .stored");
+  EXPECT_EQ(FormatTable::instance().titles_told_by_content(), "LZ4, gzip, Zstandard or Stored");
+  EXPECT_EQ(FormatTable::instance().suffixes(), ".lz4, .gz, .zz, .zst or .stored");
   const FormatName last = format_names().back();
   EXPECT_EQ(last.format, kStored);
   EXPECT_EQ(last.name, "stored");

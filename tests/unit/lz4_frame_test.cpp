@@ -553,10 +553,11 @@ TEST(Identify, KnowsDataByItsFirstBytes) {
   EXPECT_EQ(identify_data(legacy_frame(wordy_bytes(10))).kind, DataKind::kFrame);
   EXPECT_EQ(identify_data(skippable_frame(1)).kind, DataKind::kFrame);
   EXPECT_EQ(identify_data(bytes_of("hello, world")).kind, DataKind::kUnknown);
-  const DataIdentity zstd = identify_data(bytes_of("\x28\xB5\x2F\xFD more"));
-  EXPECT_EQ(zstd.kind, DataKind::kForeign);
-  EXPECT_EQ(zstd.foreign_name, "zstd");
-  EXPECT_EQ(zstd.foreign_tool, "zstd -d");
+  EXPECT_EQ(identify_data(bytes_of("\x28\xB5\x2F\xFD more")).kind, DataKind::kFrame);
+  const DataIdentity bzip2 = identify_data(bytes_of("BZh9 more"));
+  EXPECT_EQ(bzip2.kind, DataKind::kForeign);
+  EXPECT_EQ(bzip2.foreign_name, "bzip2");
+  EXPECT_EQ(bzip2.foreign_tool, "bzip2 -d");
   EXPECT_EQ(identify_data(bytes_of("\x1F\x8B")).kind, DataKind::kFrame);
   EXPECT_EQ(identify_data(bytes_of("\x1F")).kind, DataKind::kUnknown);
 }

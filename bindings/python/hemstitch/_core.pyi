@@ -23,14 +23,14 @@ def compress(data: object | None, *, format: str = 'lz4', level: int | None = No
     """
     Compresses an object's bytes into one frame. Returns bytes, or how many bytes of `out`, a writable buffer, the frame fills; for an array on a CUDA device a DeviceArray, made there on `stream`.
 
-    format: lz4, gzip, bgzf, zlib or deflate. level: 1 to 12, None for the format's default. backend: auto, reproducible, cpu, reference, cuda or webgpu. threads: 0 for one per core. block_bytes: for LZ4, 64K, 256K, 1M or 4M; 0 for the default. progress(input_bytes, output_bytes) is called after each piece; an exception in it ends the call. Raises hemstitch.Error.
+    format: lz4, gzip, bgzf, zlib, deflate or zstd. level: 1 to 12, zstd -7 to 22, None for the format's default. backend: auto, reproducible, cpu, reference, cuda or webgpu. threads: 0 for one per core. block_bytes: for LZ4, 64K, 256K, 1M or 4M; 0 for the default. progress(input_bytes, output_bytes) is called after each piece; an exception in it ends the call. Raises hemstitch.Error.
     """
 
 def restore(data: object | None, *, format: str = 'auto', backend: str = 'auto', threads: int = 0, device: object | None = None, out: object | None = None, stream: object | None = None, progress: object | None = None, return_used_bytes: bool = False) -> object:
     """
     Restores all frames of an object's bytes. Returns bytes, how many bytes of `out` they fill, or with device='cuda' a DeviceArray.
 
-    format 'auto' recognises lz4, gzip and bgzf by their first bytes; zlib and deflate must be named. With return_used_bytes the result is a pair: what is said above, and where the last frame ends; what follows there is no error then. Raises hemstitch.Error, which says where the data is damaged.
+    format 'auto' recognises lz4, gzip, bgzf and zstd by their first bytes; zlib and deflate must be named. With return_used_bytes the result is a pair: what is said above, and where the last frame ends; what follows there is no error then. Raises hemstitch.Error, which says where the data is damaged.
     """
 
 def restored_size(data: object) -> int:

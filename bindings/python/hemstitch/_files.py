@@ -49,8 +49,8 @@ def open(file, mode="rb", *, format=None, level=None, backend="auto", threads=0,
     """Opens a compressed file: a path, or a file object that is open in binary mode.
 
     "rb" and "wb" return binary files (io.BufferedReader over a Reader; a Writer), "rt" and "wt" text files over them; "xb" refuses a file
-    that exists. `format` may be "lz4", "gzip", "bgzf", "zlib" or "deflate". Without it, reading looks at the first bytes, and writing at the
-    suffix of the path (.gz is gzip, .bgz is bgzf, .zz is zlib, all others are lz4). A file object stays open. `index` is for reading gzip: the
+    that exists. `format` may be "lz4", "gzip", "bgzf", "zlib", "deflate" or "zstd". Without it, reading looks at the first bytes, and writing at the
+    suffix of the path (.gz is gzip, .bgz is bgzf, .zz is zlib, .zst is zstd, all others are lz4). A file object stays open. `index` is for reading gzip: the
     path or the bytes of a .gzidx, which lets seek() and read_range() begin in the middle.
     """
     if mode.replace("t", "").replace("b", "") not in ("r", "w", "x") or ("t" in mode and "b" in mode):

@@ -169,7 +169,7 @@ void add_calls(nb::module_& module) {
       "Compresses an object's bytes into one frame. Returns bytes, or how many bytes of `out`, a "
       "writable buffer, the frame fills; for an array on a CUDA device a DeviceArray, made there on "
       "`stream`.\n\n"
-      "format: lz4, gzip, bgzf, zlib or deflate. level: 1 to 12, None for the format's default. "
+      "format: lz4, gzip, bgzf, zlib, deflate or zstd. level: 1 to 12, zstd -7 to 22, None for the format's default. "
       "backend: auto, reproducible, cpu, "
       "reference, cuda or webgpu. threads: 0 for one per core. block_bytes: for LZ4, 64K, 256K, 1M or "
       "4M; 0 for the default. "
@@ -181,7 +181,7 @@ void add_calls(nb::module_& module) {
       "progress"_a = nb::none(), "return_used_bytes"_a = false,
       "Restores all frames of an object's bytes. Returns bytes, how many bytes of `out` they fill, "
       "or with device='cuda' a DeviceArray.\n\n"
-      "format 'auto' recognises lz4, gzip and bgzf by their first bytes; zlib and deflate must be "
+      "format 'auto' recognises lz4, gzip, bgzf and zstd by their first bytes; zlib and deflate must be "
       "named. With return_used_bytes the result is a pair: what is said above, and where the last frame "
       "ends; "
       "what follows there is no error then. Raises hemstitch.Error, which says where the data is damaged.");

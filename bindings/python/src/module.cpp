@@ -59,8 +59,7 @@ CompressOptions compress_options(std::string_view format, std::optional<int> lev
   options.format = *known;
   if (level) {
     if (*level == 0)  // it means the default in the library; in Python that is None
-      throw Error(Status::kInvalidOption,
-                  "level is " + std::to_string(*level) + "; it may be 1 to 12, or None");
+      throw Error(Status::kInvalidOption, "level is 0; give None for the default");
     options.level = *level;
   }
   WorkingPlace place = working_place(backend, threads);

@@ -1,12 +1,10 @@
 #include "engine/cpu/cpu_backend.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <string>
 #include <vector>
 
+#include "core/messages.hpp"
 #include "engine/codec_engine.hpp"
 
 namespace hemstitch {
@@ -22,13 +20,13 @@ class CpuBackend : public Backend {
       if (!library.empty() && std::ranges::find(libraries, library) == libraries.end())
         libraries.push_back(std::move(library));
     }
-    return fmt::format("{} on all cores", fmt::join(libraries, " and "));
+    return listed(libraries, "and") + " on all cores";
   }
   std::optional<std::string> unavailable_reason(std::string_view) const override { return std::nullopt; }
   bool chosen_by_auto() const override { return false; }  // `auto` takes it only if nothing else will do
   std::string_view fallback_name() const override { return "cpu"; }
-  bool supports(Format format, Direction) const override {
-    return FormatTable::instance().codec(format, &FormatRow::processor) != nullptr;
+  bool supports(Format format, Direction direction) const override {
+    return codec_supports(&FormatRow::processor, format, direction);
   }
   bool restores_streams() const override { return true; }
   std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {

@@ -14,8 +14,8 @@ class ReferenceBackend : public Backend {
   std::optional<std::string> unavailable_reason(std::string_view) const override { return std::nullopt; }
   bool chosen_by_auto() const override { return false; }
   std::string_view fallback_name() const override { return "reference"; }
-  bool supports(Format format, Direction) const override {
-    return FormatTable::instance().codec(format, &FormatRow::reference) != nullptr;
+  bool supports(Format format, Direction direction) const override {
+    return codec_supports(&FormatRow::reference, format, direction);
   }
   std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
     return std::make_unique<CodecEngine>(&FormatRow::reference);

@@ -1,6 +1,6 @@
 needs python3
 # Which others there are depends on the build.
-hemstitch backends | sed -E 's/(liblz4|libdeflate) [0-9.]+/\1 N/g' | grep -E '^(cpu|auto) '
+hemstitch backends | sed -E 's/(liblz4|libdeflate|libzstd) [0-9.]+/\1 N/g' | grep -E '^(cpu|auto) '
 hemstitch backends --json | python3 -c '
 import json, sys
 answer = json.load(sys.stdin)

@@ -19,8 +19,8 @@ try --memory 1X data
 try --memory 99999999999G data
 try --backend nonsense data
 try --reproducible --backend cpu data
-try --format zstd data
-try -o data.zst data
+try --format xz data
+try -o data.xz data
 try --format gzip -B 64K data
 try --format bgzf --linked data
 try --format zlib --check data

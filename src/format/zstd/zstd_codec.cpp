@@ -1,0 +1,120 @@
+// Zstandard on the processor: libzstd compresses and restores. Of the twins there is only the restorer, which
+// defines what is valid; they do not compress.
+#include <fmt/format.h>
+#include <zstd.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/advice.hpp"
+#include "core/idle_states.hpp"
+#include "format/codec.hpp"
+#include "format/formats.hpp"
+#include "format/zstd/compress/zstd_compress_cpu.hpp"
+#include "format/zstd/restore/zstd_bits.hpp"
+#include "format/zstd/restore/zstd_restore_reference.hpp"
+#include "format/zstd/stream/zstd_decoder_cpu.hpp"
+#include "format/zstd/zstd_format.hpp"
+#include "format/zstd/zstd_limits.hpp"
+
+namespace hemstitch {
+namespace {
+
+constexpr std::uint64_t kMostWindowBytes = std::uint64_t{1} << 31;  // libzstd's limit
+
+void require_window(const FrameHeader& header, const StreamMeans& means) {
+  const std::uint64_t bytes = header.history_bytes;
+  if (bytes > kMostWindowBytes)
+    throw Error(
+        Status::kUnsupportedFeature,
+        fmt::format("the frame's window has {} bytes; at most {} are supported", bytes, kMostWindowBytes));
+  const std::uint64_t most = means.memory_bytes != 0 ? means.memory_bytes : kZstdUsualWindowBytes;
+  if (bytes > most)
+    throw Error(Status::kMemoryLimit,
+                fmt::format("the frame's window has {} bytes; {} bytes may be used for it; {}", bytes, most,
+                            current_advice.large_window));
+}
+
+ZstdDictionary read_dictionary(std::span<const std::byte> dictionary) {
+  try {
+    return read_zstd_dictionary(dictionary);
+  } catch (const ZstdDamage& damage) {
+    throw Error(Status::kInvalidOption, fmt::format("dictionary: {}", damage.rule));
+  }
+}
+
+class ZstdCodec : public Codec {
+ public:
+  std::string library() const override { return fmt::format("libzstd {}", ZSTD_versionString()); }
+
+  void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) const override {
+    const auto compressor = compressors_.borrow();
+    for (BlockTask& task : tasks) {
+      task.output_bytes = compressor->compress(task, parameters.level);
+      task.status = Status::kOk;
+    }
+  }
+  void restore(std::span<BlockTask> tasks) const override {
+    for (BlockTask& task : tasks) restore_zstd_part(decoders_, task);
+  }
+  std::unique_ptr<StreamDecoder> make_stream_decoder(const FrameHeader& header,
+                                                     std::span<const std::byte> dictionary,
+                                                     const StreamMeans& means) const override {
+    if (means.points) return nullptr;
+    require_window(header, means);
+    try {
+      return std::make_unique<ZstdCpuDecoder>(decoders_, header, dictionary);
+    } catch (const Error&) {
+      read_dictionary(dictionary);  // libzstd does not say that one is damaged
+      throw;
+    }
+  }
+
+ private:
+  mutable IdleStates<ZstdCompressorCpu> compressors_;
+  mutable ZstdDecoderStates decoders_;
+};
+
+class ZstdReferenceCodec : public Codec {
+ public:
+  bool compresses() const override { return false; }
+  void compress(std::span<BlockTask>, const EncodeParameters&) const override {
+    throw Error(Status::kInternal, "no twin compresses to Zstandard");
+  }
+  void restore(std::span<BlockTask> tasks) const override {
+    for (BlockTask& task : tasks) restore_part(task);
+  }
+  std::unique_ptr<StreamDecoder> make_stream_decoder(const FrameHeader& header,
+                                                     std::span<const std::byte> dictionary,
+                                                     const StreamMeans& means) const override {
+    if (means.points) return nullptr;
+    require_window(header, means);
+    return std::make_unique<ZstdReferenceDecoder>(header.history_bytes, read_dictionary(dictionary));
+  }
+
+ private:
+  static void restore_part(BlockTask& part) {
+    ZstdDictionary before = read_dictionary(part.dictionary);
+    if (!part.history.empty()) {
+      before.content = part.history;
+      before.repeats = ZstdRepeats::unknown();  // they are those of the blocks before
+    }
+    ZstdReferenceDecoder decoder(part.history.size() + part.output.size(), before);
+    const StreamStep step = decoder.restore(part.input, part.output);
+    part.output_bytes = step.output_bytes;
+    part.status = step.ended && step.input_bytes == part.input.size() ? Status::kOk : Status::kCorruptBlock;
+  }
+};
+
+}  // namespace
+
+std::vector<FormatRow> make_zstd_formats() {
+  std::vector<FormatRow> rows;
+  rows.push_back({.format = make_zstd_format(),
+                  .processor = std::make_unique<ZstdCodec>(),
+                  .reference = std::make_unique<ZstdReferenceCodec>()});
+  return rows;
+}
+
+}  // namespace hemstitch

@@ -1,0 +1,81 @@
+#include "format/zstd/zstd_format.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "core/status.hpp"
+#include "format/zstd/frame/zstd_frame_header.hpp"
+#include "format/zstd/frame/zstd_reader.hpp"
+#include "format/zstd/frame/zstd_writer.hpp"
+#include "format/zstd/restore/zstd_bits.hpp"
+#include "format/zstd/restore/zstd_dictionary.hpp"
+#include "format/zstd/zstd_limits.hpp"
+
+namespace hemstitch {
+namespace {
+
+constexpr std::array<OtherSuffix, 1> kZstdSuffixes{{{".tzst", ".tar"}}};
+
+class ZstdFormat : public FrameFormat {
+ public:
+  Format id() const override { return Format::kZstd; }
+  std::string_view name() const override { return "zstd"; }
+  std::string_view title() const override { return "Zstandard"; }
+  std::string_view suffix() const override { return ".zst"; }
+  std::span<const OtherSuffix> other_suffixes() const override { return kZstdSuffixes; }
+  std::span<const std::string_view> first_bytes() const override { return {&kZstdFirstBytes, 1}; }
+
+  std::span<const std::size_t> block_sizes() const override { return kZstdPartSizes; }
+  std::size_t default_block_bytes() const override { return kZstdDefaultPartBytes; }
+  LevelRange levels() const override { return {.least = -7, .most = 22}; }
+  int default_level() const override { return 3; }
+  FormatChoices choices() const override { return {.dictionary = true}; }
+  void check(const CompressOptions& options) const override {
+    const auto refuse = [](bool asked, std::string_view field) {
+      if (asked) throw Error(Status::kInvalidOption, fmt::format("{}: Zstandard has no such option", field));
+    };
+    refuse(options.acceleration != 0, "acceleration");
+    refuse(options.linked_blocks, "linked_blocks");
+    refuse(!options.stored_name.empty(), "stored_name");
+    refuse(options.stored_time != 0, "stored_time");
+    if (options.dictionary.size() > kZstdMostDictionaryBytes)
+      throw Error(Status::kInvalidOption, fmt::format("dictionary has {} bytes, it can have {}",
+                                                      options.dictionary.size(), kZstdMostDictionaryBytes));
+    try {
+      read_zstd_dictionary(options.dictionary);
+    } catch (const ZstdDamage& damage) {
+      throw Error(Status::kInvalidOption, fmt::format("dictionary: {}", damage.rule));
+    }
+  }
+  Checksum checksum() const override { return Checksum::kXxh64; }
+
+  std::size_t history_bytes() const override { return kZstdMostDictionaryBytes; }
+  bool dictionary_is_history() const override { return false; }
+  std::span<const std::byte> dictionary_content(std::span<const std::byte> dictionary) const override {
+    return dictionary;
+  }
+  std::uint32_t dictionary_id(std::span<const std::byte> dictionary) const override {
+    return zstd_dictionary_id(dictionary);
+  }
+  std::optional<std::size_t> most_dictionary_bytes() const override { return kZstdMostDictionaryBytes; }
+
+  // A block of 4 bytes repeats one byte, 128 KB of it.
+  std::uint64_t most_content_of_byte() const override { return kZstdMostBlockBytes / 4; }
+  bool writes_streams() const override { return true; }
+  std::span<const std::byte> end_of_stream() const override { return kZstdEndOfBlocks; }
+
+  std::unique_ptr<FrameReader> make_reader(bool) const override { return std::make_unique<ZstdReader>(); }
+  std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const override {
+    return make_zstd_writer(options);
+  }
+  std::optional<std::uint64_t> restored_bytes(std::span<const std::byte>) const override {
+    return std::nullopt;  // its blocks are only known as a stream
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<FrameFormat> make_zstd_format() { return std::make_unique<ZstdFormat>(); }
+
+}  // namespace hemstitch
