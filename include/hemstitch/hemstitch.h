@@ -114,8 +114,8 @@ typedef enum hemstitch_format {
   HEMSTITCH_FORMAT_DEFAULT = 0, /* compressing: LZ4; restoring: recognized by the first bytes */
   HEMSTITCH_FORMAT_LZ4 = 1,     /* LZ4 frames */
   HEMSTITCH_FORMAT_GZIP = 2,    /* RFC 1952; restoring: BGZF as well */
-  HEMSTITCH_FORMAT_BGZF = 3,   /* gzip members of at most 64 KB that store their size, as bgzip writes them */
-  HEMSTITCH_FORMAT_ZLIB = 4,   /* RFC 1950; never recognized: name it to restore it */
+  HEMSTITCH_FORMAT_BGZF = 3, /* gzip members of at most 64 KB that store their size, as bgzip writes them */
+  HEMSTITCH_FORMAT_ZLIB = 4, /* RFC 1950; never recognized: name it to restore it */
   HEMSTITCH_FORMAT_DEFLATE = 5, /* RFC 1951, no header or checksum; never recognized: name it to restore it */
   HEMSTITCH_FORMAT_ZSTD = 6     /* Zstandard, RFC 8878 */
 } hemstitch_format;
