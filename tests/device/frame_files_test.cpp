@@ -115,7 +115,7 @@ TEST_F(FrameFilesDeviceTest, LoadsFramesOfEveryKind) {
   bare.block_checksums = false;
   linked.linked_blocks = true;
   large.block_bytes = 4 << 20;
-  const Bytes skippable = skippable_frame(50'000);
+  const Bytes skippable = testing::skippable_frame(50'000);
   struct Case {
     Bytes content, file;
     bool on_device = true;
