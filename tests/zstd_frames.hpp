@@ -138,7 +138,8 @@ inline bool only_we_refuse(const ZstdRead& ours) {
                                     "sequences are cut off",
                                     "before the window",
                                     "bytes follow the sequences",
-                                    "a compressed block has no bytes"};
+                                    "a compressed block has no bytes",
+                                    "content size"};
   return ours.outcome == ZstdOutcome::kRefused &&
          std::any_of(std::begin(kRules), std::end(kRules),
                      [&](const char* rule) { return ours.why.find(rule) != std::string::npos; });
