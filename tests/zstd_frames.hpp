@@ -77,11 +77,11 @@ inline ZstdRead read_by_reference(std::span<const std::byte> data, std::span<con
   };
   if (load_le32(data.data()) != kZstdMagic) return refuse("magic number");
   const std::size_t rest_bytes = zstd_header_rest_bytes(data[4]);
-  const auto header = read_zstd_header(data.subspan(4, std::min(rest_bytes, data.size() - 4)));
   if (data.size() < 4 + rest_bytes) {
     read.outcome = ZstdOutcome::kCutOff;
     return read;
   }
+  const auto header = read_zstd_header(data.subspan(4, rest_bytes));
   if (!header) return refuse("reserved bit");
   constexpr std::uint64_t kMostWindowBytes = (1 << 27) + 1;
   if (header->window_bytes > kMostWindowBytes) return refuse("window");
@@ -138,7 +138,8 @@ inline bool only_we_refuse(const ZstdRead& ours) {
                                     "sequences are cut off",
                                     "before the window",
                                     "bytes follow the sequences",
-                                    "a compressed block has no bytes"};
+                                    "a compressed block has no bytes",
+                                    "content size"};
   return ours.outcome == ZstdOutcome::kRefused &&
          std::any_of(std::begin(kRules), std::end(kRules),
                      [&](const char* rule) { return ours.why.find(rule) != std::string::npos; });
