@@ -1,4 +1,4 @@
-"""Times the tool on the processor beside what people with files have: lz4 of two versions, and zstd.
+"""Times the tool on the processor, with LZ4 and with Zstandard, beside what people with files have: lz4 of two versions, and zstd.
 
 The data is nine Silesia files one behind the other, over and over, up to SIZE bytes, in memory. Programs run as whole processes on all cores
 and on two, from standard input to /dev/null, and back. `lz4` is the distribution's, 1.9.4 in Debian 12, which has one thread; `lz4-1.10` is
@@ -18,7 +18,9 @@ def peers_of(tool, threads):
     yield Peer("hemstitch", levels, lambda level: ["-q", "--backend", "cpu", "-T", threads, f"-{level}", "-c"],
                ["-q", "--backend", "cpu", "-T", threads, "-dc"], form="lz4", threads=threads, program=tool)
     yield Peer("lz4-1.10", levels, lambda level: ["-q", f"-T{threads}", f"-{level}", "-c"], ["-q", "-dc"], form="lz4", threads=threads)
-    yield Peer("zstd", (1, 3), lambda level: ["-q", f"-T{threads}", f"-{level}", "-c"], ["-q", "-dc"], threads=threads)
+    yield Peer("hemstitch, zstd", levels, lambda level: ["-q", "--format", "zstd", "--backend", "cpu", "-T", threads, f"-{level}", "-c"],
+               ["-q", "--backend", "cpu", "-T", threads, "-dc"], threads=threads, program=tool)
+    yield Peer("zstd", levels, lambda level: ["-q", f"-T{threads}", f"-{level}", "-c"], ["-q", "-dc"], threads=threads)
 
 
 def measure(bench):
