@@ -22,12 +22,10 @@ std::string out_of_range(std::string_view name, Value value, Lowest lowest, High
 template <class Words>
 std::string listed(const Words& words, std::string_view before_last) {
   std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i)
-    text += fmt::format("{}{}",
-                        i == 0                  ? ""
-                        : i + 1 == words.size() ? fmt::format(" {} ", before_last)
-                                                : ", ",
-                        words[i]);
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i != 0) text += i + 1 == words.size() ? " " + std::string(before_last) + " " : ", ";
+    text += words[i];
+  }
   return text;
 }
 

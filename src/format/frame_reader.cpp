@@ -57,14 +57,18 @@ FrameReader::Event FrameReader::step(std::span<const std::byte> bytes) {
   return read(bytes);
 }
 
-FrameReader::Event FrameReader::begin_skippable_frame() {
+void FrameReader::enter_frame(std::uint64_t at) {
   ++frame_number_;
-  frame_at_ = position_;
-  position_ += kSkippableMagicBytes;
-  held_bytes_ = 0;
+  frame_at_ = at;
   header_ = {};
   block_ = {};
   content_checksum_.reset();
+}
+
+FrameReader::Event FrameReader::begin_skippable_frame() {
+  enter_frame(position_);
+  position_ += kSkippableMagicBytes;
+  held_bytes_ = 0;
   in_skippable_frame_ = true;
   wanted_bytes_ = kSkippableSizeBytes;
   return Event::kMore;

@@ -146,6 +146,8 @@ class FrameReader {
   // A step of the format's own frames, and of what follows them. It never gets the bytes of a skippable frame
   // that is before all of its frames.
   virtual Event read(std::span<const std::byte> bytes) = 0;
+  // Begins the next frame at `at`: it is counted, and nothing is known of it yet.
+  void enter_frame(std::uint64_t at);
   // Between frames, for formats that have skippable ones there: position_ is at the magic number, which was
   // read. The next bytes that read() gets are those behind the frame.
   Event begin_skippable_frame();

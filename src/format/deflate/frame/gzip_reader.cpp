@@ -175,11 +175,7 @@ GzipReader::Event GzipReader::end_header() {
 }
 
 GzipReader::Event GzipReader::begin_frame() {
-  ++frame_number_;
-  frame_at_ = position_;
-  header_ = {};
-  block_ = {};
-  content_checksum_.reset();
+  enter_frame(position_);
   content_bytes_low_.reset();
   end_missing_ = false;
   if (member_bytes_) {

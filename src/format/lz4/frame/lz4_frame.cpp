@@ -148,11 +148,7 @@ Lz4FrameParser::Event Lz4FrameParser::read_magic(std::span<const std::byte> byte
 }
 
 Lz4FrameParser::Event Lz4FrameParser::begin_frame(std::uint32_t magic) {
-  frame_number_++;
-  frame_at_ = position_ - kMagicBytes;
-  header_ = {};
-  block_ = {};
-  content_checksum_.reset();
+  enter_frame(position_ - kMagicBytes);
   if (magic == kLz4FrameMagic) return want(State::kDescriptor, kDescriptorBytes, Event::kMore);
   header_.kind = "lz4-legacy";
   header_.description = "legacy lz4, blocks";

@@ -49,11 +49,8 @@ ZstdReader::Event ZstdReader::read_magic(std::span<const std::byte> bytes) {
     if (is_cut_skippable_magic(bytes) || is_cut_begin(bytes, kZstdFirstBytes)) require_bytes(bytes.size());
     return want(State::kMagic, kMagicBytes, report_garbage(bytes));
   }
-  ++frame_number_;
-  frame_at_ = position_;
+  enter_frame(position_);
   position_ += kMagicBytes;
-  header_ = {};
-  content_checksum_.reset();
   return want(State::kDescriptor, 1, Event::kMore);
 }
 
