@@ -1,9 +1,8 @@
-// XXH32 alone: no format of the browser has XXH64, which would be two kilobytes of the module.
+// XXH32 alone (XXH_NO_LONG_LONG): no format of the browser has XXH64, which would be two kilobytes of the module.
 #pragma once
 
 #include <cstddef>
 
-#define XXH_NO_LONG_LONG
 #include_next <xxhash.h>
 
 struct XXH64_state_t;
