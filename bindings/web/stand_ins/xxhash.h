@@ -1,9 +1,9 @@
 // XXH32 alone (XXH_NO_LONG_LONG): no format of the browser has XXH64, which would be two kilobytes of the module.
 #pragma once
 
-#include <cstddef>
-
 #include_next <xxhash.h>
+
+#include <cstddef>
 
 struct XXH64_state_t;
 inline XXH64_state_t* XXH64_createState() { return nullptr; }
