@@ -12,6 +12,7 @@ constexpr unsigned kLeastLog = 5;
 // The RFC allows codes of 11 bits (4.2.1); libzstd reads 12.
 constexpr unsigned kMostCodeBits = 12;
 constexpr unsigned kMostWeightLog = 6;
+constexpr unsigned kMostCodedWeight = 11;
 constexpr std::size_t kMostWeights = 255;  // without the last one, which is not given
 
 template <class Probability>
@@ -77,6 +78,9 @@ std::vector<std::uint8_t> read_weights(std::span<const std::byte> section) {
   constexpr std::string_view kTooMany = "a Huffman table has too many weights (4.2.1.2)";
   std::size_t table_bytes = 0;
   const ZstdTable table = read_zstd_table(section, kMostWeightLog, kMostWeights, table_bytes);
+  require_zstd(std::all_of(table.cells.begin(), table.cells.end(),
+                           [](const ZstdCell& cell) { return cell.symbol <= kMostCodedWeight; }),
+               "a Huffman table codes weights above 11 (4.2.1.2)");
   ZstdBackwardBits bits(section.subspan(table_bytes));
   std::size_t states[2];
   for (std::size_t& state : states) state = bits.take(table.log);

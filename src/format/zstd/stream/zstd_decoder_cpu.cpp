@@ -30,7 +30,8 @@ ZSTD_DCtx* begun(ZstdDecoderState& state) {
 void give_header(ZSTD_DCtx* context, std::uint64_t window_bytes, std::optional<std::uint64_t> content_bytes) {
   ZstdFrameHeader header;
   header.window_bytes = window_bytes;
-  header.single_segment = content_bytes == window_bytes;
+  // In a window of no bytes, libzstd takes no block of type RLE in pieces, not even one without content.
+  header.single_segment = content_bytes == window_bytes && window_bytes > 0;
   if (header.single_segment) header.content_bytes = content_bytes;
   std::array<std::byte, kZstdMostHeaderBytes> bytes;
   ZSTD_inBuffer input{bytes.data(), write_zstd_header(header, bytes.data()), 0};
