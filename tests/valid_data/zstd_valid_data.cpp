@@ -138,7 +138,8 @@ std::vector<unsigned> random_lengths(Choices& choices, std::size_t count) {
   std::vector<unsigned> lengths{0};
   while (lengths.size() < count) {
     std::size_t at = choices.below(lengths.size());
-    if (style == 0) at = static_cast<std::size_t>(std::min_element(lengths.begin(), lengths.end()) - lengths.begin());
+    if (style == 0)
+      at = static_cast<std::size_t>(std::min_element(lengths.begin(), lengths.end()) - lengths.begin());
     if (style == 1 && lengths.back() < kMostBits) at = lengths.size() - 1;
     if (lengths[at] == kMostBits) continue;
     lengths.push_back(++lengths[at]);
@@ -154,7 +155,8 @@ std::optional<Bytes> weights_by_fse(Choices& choices, const std::vector<std::uin
   std::vector<std::size_t> needed(weights.begin(), weights.end());
   std::sort(needed.begin(), needed.end());
   needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
-  const auto [table, description] = random_fse(choices, kMostLog, kMostWeight, needed, true);
+  const DescribedTable made = random_fse(choices, kMostLog, kMostWeight, needed, true);
+  const ZstdTable& table = made.table;
   std::vector<std::size_t> states(weights.size());
   const auto choose = [&](std::size_t i, const auto& fits) {
     std::vector<std::size_t> fitting;
@@ -178,7 +180,7 @@ std::optional<Bytes> weights_by_fse(Choices& choices, const std::vector<std::uin
   }
   bits.put(states[1], table.log);
   bits.put(states[0], table.log);
-  Bytes data = description;
+  Bytes data = made.description;
   append(data, bits.with_mark());
   if (data.size() > kMostBytes) return std::nullopt;
   data.insert(data.begin(), static_cast<std::byte>(data.size()));
@@ -247,7 +249,8 @@ Bytes plain_section(Choices& choices, std::span<const std::byte> literals, bool 
   const std::size_t header_bytes = choices.between(least_bytes, 3);
   const unsigned format = header_bytes == 1 ? 0 : header_bytes == 2 ? 1 : 3;
   Bytes section;
-  put_le(section, literals.size() << (header_bytes == 1 ? 3 : 4) | format << 2 | (rle ? 1U : 0U), header_bytes);
+  put_le(section, literals.size() << (header_bytes == 1 ? 3 : 4) | format << 2 | (rle ? 1U : 0U),
+         header_bytes);
   append(section, rle ? literals.first(1) : literals);
   return section;
 }
@@ -267,8 +270,8 @@ std::optional<Bytes> coded_section(Choices& choices, std::span<const std::byte> 
       const std::size_t each = (count + 3) / 4;
       Bytes streams;
       for (std::size_t i = 0; i < 4; ++i) {
-        const Bytes stream = huffman_stream(
-            i < 3 ? literals.subspan(i * each, each) : literals.subspan(3 * each), huffman);
+        const Bytes stream =
+            huffman_stream(i < 3 ? literals.subspan(i * each, each) : literals.subspan(3 * each), huffman);
         if (i < 3) put_le(data, stream.size(), 2);
         append(streams, stream);
       }
@@ -304,12 +307,14 @@ struct Kept {
 class Generator {
  public:
   Generator(std::uint64_t seed, std::size_t most_content_bytes)
-      : choices_(seed), content_left_(choices_.one_in(4) ? most_content_bytes : choices_.up_to(most_content_bytes)) {}
+      : choices_(seed),
+        content_left_(choices_.one_in(4) ? most_content_bytes : choices_.up_to(most_content_bytes)) {}
 
   ValidData make() {
     ValidData made;
     if (choices_.one_in(4)) make_dictionary(made.dictionary);
-    content_ = Bytes(made.dictionary.end() - static_cast<std::ptrdiff_t>(dictionary_bytes_), made.dictionary.end());
+    content_ =
+        Bytes(made.dictionary.end() - static_cast<std::ptrdiff_t>(dictionary_bytes_), made.dictionary.end());
     write_header();
     do make_block();
     while (content_left_ > 0 || choices_.one_in(4));
@@ -362,8 +367,9 @@ class Generator {
     if (id_flag != 0 && kIdBytes[id_flag] < 4 && id_ >> 8 * kIdBytes[id_flag] != 0) id_flag = 3;
     put_le(frame_, kZstdMagic, 4);
     const bool unused_bit = choices_.one_in(8);
-    put_le(frame_, size_flag << 6 | (single_segment ? 1U : 0U) << 5 | (unused_bit ? 1U : 0U) << 4 |
-                       (has_checksum_ ? 1U : 0U) << 2 | id_flag,
+    put_le(frame_,
+           size_flag << 6 | (single_segment ? 1U : 0U) << 5 | (unused_bit ? 1U : 0U) << 4 |
+               (has_checksum_ ? 1U : 0U) << 2 | id_flag,
            1);
     window_bytes_ = bytes;
     if (!single_segment) {
@@ -444,9 +450,10 @@ class Generator {
     const auto same = static_cast<std::byte>(choices_.below(256));
     const auto add_literals = [&](std::size_t count) {
       for (; count > 0; --count) {
-        literals.push_back(type == ZstdLiteralsType::kRaw   ? static_cast<std::byte>(choices_.below(256))
-                           : type == ZstdLiteralsType::kRle ? same
-                                                            : std::byte{choices_.one_of(kept_.huffman->symbols)});
+        literals.push_back(type == ZstdLiteralsType::kRaw ? static_cast<std::byte>(choices_.below(256))
+                           : type == ZstdLiteralsType::kRle
+                               ? same
+                               : std::byte{choices_.one_of(kept_.huffman->symbols)});
         content_.push_back(literals.back());
       }
     };
@@ -454,8 +461,10 @@ class Generator {
     // Many sequences must be short ones.
     constexpr std::size_t kThreeBytes = 0x7F00, kLeastMatch = 3;
     const bool many = most >= kLeastMatch * kThreeBytes && choices_.one_in(8);
-    std::size_t left = many ? kThreeBytes + choices_.up_to(most / kLeastMatch - kThreeBytes)
-                            : choices_.one_in(6) ? 0 : choices_.one_in(3) ? 1 : 1 + choices_.up_to(600);
+    std::size_t left = many                 ? kThreeBytes + choices_.up_to(most / kLeastMatch - kThreeBytes)
+                       : choices_.one_in(6) ? 0
+                       : choices_.one_in(3) ? 1
+                                            : 1 + choices_.up_to(600);
     const auto kept_tables = kept_.tables;
     std::array<ZstdTableMode, 3> modes{};
     std::array<Bytes, 3> descriptions;
@@ -463,7 +472,8 @@ class Generator {
       modes[kind] = static_cast<ZstdTableMode>(choices_.below(4));
       if (modes[kind] == ZstdTableMode::kRepeat && !kept_.tables[kind]) modes[kind] = ZstdTableMode::kOwn;
       if (many && kind != kOffsets) modes[kind] = ZstdTableMode::kRle;
-      choose_table(kind, modes[kind], most, many ? std::optional<std::size_t>(0) : std::nullopt, descriptions[kind]);
+      choose_table(kind, modes[kind], most, many ? std::optional<std::size_t>(0) : std::nullopt,
+                   descriptions[kind]);
     }
     std::vector<ZstdSequence> sequences;
     for (; left > 0; --left) {
@@ -472,14 +482,16 @@ class Generator {
       if (!sequence) break;
       add_literals(sequence->literals);
       const std::size_t offset = kept_.repeats.take(*sequence);
-      for (std::uint32_t i = 0; i < sequence->match; ++i) content_.push_back(content_[content_.size() - offset]);
+      for (std::uint32_t i = 0; i < sequence->match; ++i)
+        content_.push_back(content_[content_.size() - offset]);
       sequences.push_back(*sequence);
     }
     add_literals(choices_.up_to(most - (content_.size() - begin)));
 
     std::optional<Bytes> data;
     if (type == ZstdLiteralsType::kCompressed || type == ZstdLiteralsType::kTreeless)
-      if (!literals.empty()) data = coded_section(choices_, literals, *kept_.huffman, type == ZstdLiteralsType::kTreeless);
+      if (!literals.empty())
+        data = coded_section(choices_, literals, *kept_.huffman, type == ZstdLiteralsType::kTreeless);
     if (!data) {
       kept_.huffman = before;
       data = plain_section(choices_, literals, type == ZstdLiteralsType::kRle && !literals.empty());
@@ -501,7 +513,8 @@ class Generator {
   }
 
   // An RLE table may be told its code.
-  void choose_table(KindNumber kind, ZstdTableMode mode, std::size_t room, std::optional<std::size_t> code, Bytes& description) {
+  void choose_table(KindNumber kind, ZstdTableMode mode, std::size_t room, std::optional<std::size_t> code,
+                    Bytes& description) {
     std::optional<ZstdTable>& table = kept_.tables[kind];
     if (mode == ZstdTableMode::kPredefined) {
       table = make_zstd_table(kKinds[kind]->predefined, kKinds[kind]->predefined_log);
@@ -528,7 +541,9 @@ class Generator {
 
   std::optional<ZstdSequence> random_sequence(std::size_t room) {
     constexpr int kTries = 16;
-    const auto codes_of = [](const auto& codes) { return [&codes](unsigned symbol) { return codes[symbol]; }; };
+    const auto codes_of = [](const auto& codes) {
+      return [&codes](unsigned symbol) { return codes[symbol]; };
+    };
     const auto offset_code = [](unsigned symbol) {
       return ZstdCode{1U << symbol, static_cast<std::uint8_t>(symbol)};
     };

@@ -103,7 +103,8 @@ class Seen {
     see(header.has_checksum ? "a checksum" : "no checksum");
     see(header.window_bytes < made.content.size() ? "more content than the window" : "a window for all");
     if (made.content.empty()) see("no content");
-    if (!made.dictionary.empty()) see(zstd_dictionary_id(made.dictionary) != 0 ? "a dictionary with tables" : "a raw dictionary");
+    if (!made.dictionary.empty())
+      see(zstd_dictionary_id(made.dictionary) != 0 ? "a dictionary with tables" : "a raw dictionary");
   }
   void see_block(const ZstdBlockHeader& block, std::span<const std::byte> data) {
     const std::size_t before = at_;
@@ -115,13 +116,14 @@ class Seen {
     else
       at_ += block.size;
     if (at_ == before) see(type + " without content");
-    if (at_ - before == most_block_bytes_ && at_ != before) see(type + (most_block_bytes_ == kZstdMostBlockBytes ? " of 128 KB" : " of the window's size"));
+    if (at_ - before == most_block_bytes_ && at_ != before)
+      see(type + (most_block_bytes_ == kZstdMostBlockBytes ? " of 128 KB" : " of the window's size"));
   }
   void see_compressed(std::span<const std::byte> data) {
     const ZstdLiteralsHeader header = read_zstd_literals_header(data);
     const std::string types[] = {"raw", "RLE", "compressed", "treeless"};
-    see(types[static_cast<unsigned>(header.type)] + " literals, " + (header.four_streams ? "4 streams, " : "") +
-        "header of " + std::to_string(header.header_bytes));
+    see(types[static_cast<unsigned>(header.type)] + " literals, " +
+        (header.four_streams ? "4 streams, " : "") + "header of " + std::to_string(header.header_bytes));
     if (header.type == ZstdLiteralsType::kCompressed)
       see(static_cast<unsigned>(data[header.header_bytes]) < 128 ? "weights by FSE" : "direct weights");
     read_zstd_literals(data, header, kept_);
@@ -129,7 +131,9 @@ class Seen {
     const auto section = data.subspan(header.section_bytes());
     ZstdSequenceReader sequences(section, kept_);
     const std::size_t count = sequences.left();
-    see(section[0] < std::byte{128} ? "count of 1 byte" : section[0] < std::byte{255} ? "count of 2 bytes" : "count of 3 bytes");
+    see(section[0] < std::byte{128}   ? "count of 1 byte"
+        : section[0] < std::byte{255} ? "count of 2 bytes"
+                                      : "count of 3 bytes");
     if (section[0] == std::byte{128} && count < 128) see("count of 2 bytes that 1 could say");
     if (count > 0) see_tables(sequences);
     while (sequences.left() > 0) see_sequence(sequences.take());
@@ -139,24 +143,29 @@ class Seen {
     std::map<unsigned, std::bitset<256>> symbols;
     for (const ZstdHuffman::Entry& entry : kept_.literals->entries) symbols[entry.bits].set(entry.symbol);
     see("codes of up to " + std::to_string(kept_.literals->most_bits));
-    if (symbols.size() == kept_.literals->most_bits) see("codes of each length up to " + std::to_string(kept_.literals->most_bits));
+    if (symbols.size() == kept_.literals->most_bits)
+      see("codes of each length up to " + std::to_string(kept_.literals->most_bits));
     if (symbols.size() == 1) see("codes of one length");
   }
   void see_tables(const ZstdSequenceReader& sequences) {
     const std::string kinds[] = {"literal counts", "offsets", "matches"};
     const std::string modes[] = {"predefined", "RLE", "own", "repeated"};
-    const std::optional<ZstdTable>* tables[] = {&kept_.literal_codes, &kept_.offset_codes, &kept_.match_codes};
+    const std::optional<ZstdTable>* tables[] = {&kept_.literal_codes, &kept_.offset_codes,
+                                                &kept_.match_codes};
     for (std::size_t i = 0; i < 3; ++i) {
       see(kinds[i] + " " + modes[static_cast<unsigned>(sequences.modes[i])]);
-      if (sequences.modes[i] == ZstdTableMode::kOwn) see(kinds[i] + ", log " + std::to_string((*tables[i])->log));
-      if (sequences.modes[i] == ZstdTableMode::kRepeat) see(kinds[i] + ", log " + std::to_string((*tables[i])->log) + " repeated");
+      if (sequences.modes[i] == ZstdTableMode::kOwn)
+        see(kinds[i] + ", log " + std::to_string((*tables[i])->log));
+      if (sequences.modes[i] == ZstdTableMode::kRepeat)
+        see(kinds[i] + ", log " + std::to_string((*tables[i])->log) + " repeated");
     }
   }
   template <class Codes>
   void see_edges(const std::string& kind, const Codes& codes, std::uint32_t value) {
     for (std::size_t i = 0; i < codes.size(); ++i) {
       if (value == codes[i].base) see(kind + " code " + std::to_string(i) + " begins");
-      if (value == codes[i].base + ((std::uint64_t{1} << codes[i].bits) - 1)) see(kind + " code " + std::to_string(i) + " ends");
+      if (value == codes[i].base + ((std::uint64_t{1} << codes[i].bits) - 1))
+        see(kind + " code " + std::to_string(i) + " ends");
     }
   }
   void see_sequence(const ZstdSequence& sequence) {
@@ -164,7 +173,8 @@ class Seen {
     see_edges("match", kZstdMatchCodes, sequence.match);
     const std::uint32_t offset = repeats_.take(sequence);
     if (sequence.offset_value <= kZstdRepeatCount)
-      see("repeat " + std::to_string(sequence.offset_value) + (sequence.literals == 0 ? " without literals" : ""));
+      see("repeat " + std::to_string(sequence.offset_value) +
+          (sequence.literals == 0 ? " without literals" : ""));
     else if (sequence.offset_value < 8)
       see("offset value " + std::to_string(sequence.offset_value));
     see("offset of " + std::to_string(std::bit_width(offset)) + " bits");
@@ -172,7 +182,8 @@ class Seen {
     at_ += sequence.literals;
     if (offset == at_) see("a match of the first byte");
     if (offset == window_bytes_) see("an offset of the window");
-    if (offset == at_ + dictionary_bytes_ && dictionary_bytes_ > 0) see("an offset of the dictionary's first byte");
+    if (offset == at_ + dictionary_bytes_ && dictionary_bytes_ > 0)
+      see("an offset of the dictionary's first byte");
     if (offset < sequence.match) see("a match into itself");
     at_ += sequence.match;
   }
@@ -191,13 +202,27 @@ class Seen {
 };
 
 std::vector<std::string> all_that_is_allowed() {
-  std::vector<std::string> all{
-      "a checksum", "no checksum", "more content than the window", "a window for all", "no content",
-      "a dictionary with tables", "a raw dictionary", "count of 1 byte", "count of 2 bytes",
-      "count of 2 bytes that 1 could say", "count of 3 bytes", "weights by FSE", "direct weights",
-      "codes of one length", "a match of the first byte", "an offset of the window",
-      "an offset of the dictionary's first byte", "a match into itself", "no literals behind the sequences",
-      "literals behind the sequences", "size flag 0, single segment"};
+  std::vector<std::string> all{"a checksum",
+                               "no checksum",
+                               "more content than the window",
+                               "a window for all",
+                               "no content",
+                               "a dictionary with tables",
+                               "a raw dictionary",
+                               "count of 1 byte",
+                               "count of 2 bytes",
+                               "count of 2 bytes that 1 could say",
+                               "count of 3 bytes",
+                               "weights by FSE",
+                               "direct weights",
+                               "codes of one length",
+                               "a match of the first byte",
+                               "an offset of the window",
+                               "an offset of the dictionary's first byte",
+                               "a match into itself",
+                               "no literals behind the sequences",
+                               "literals behind the sequences",
+                               "size flag 0, single segment"};
   const auto add = [&](std::string what) { all.push_back(std::move(what)); };
   for (unsigned flag = 0; flag < 4; ++flag) {
     add("size flag " + std::to_string(flag));
@@ -228,10 +253,12 @@ std::vector<std::string> all_that_is_allowed() {
   // The last codes reach beyond a block, and their first values nearly fill one.
   for (std::size_t code = 0; code < kZstdLiteralCodes.size(); ++code)
     for (const char* edge : {" begins", " ends"})
-      if (code + 1 < kZstdLiteralCodes.size() || edge == std::string(" begins")) add("literals code " + std::to_string(code) + edge);
+      if (code + 1 < kZstdLiteralCodes.size() || edge == std::string(" begins"))
+        add("literals code " + std::to_string(code) + edge);
   for (std::size_t code = 0; code < kZstdMatchCodes.size(); ++code)
     for (const char* edge : {" begins", " ends"})
-      if (code + 1 < kZstdMatchCodes.size() || edge == std::string(" begins")) add("match code " + std::to_string(code) + edge);
+      if (code + 1 < kZstdMatchCodes.size() || edge == std::string(" begins"))
+        add("match code " + std::to_string(code) + edge);
   for (const char* value : {"1", "2", "3"})
     for (const char* literals : {"", " without literals"}) add(std::string("repeat ") + value + literals);
   for (unsigned value = 4; value < 8; ++value) add("offset value " + std::to_string(value));
@@ -249,7 +276,8 @@ TEST(ZstdValidData, HasAllThatTheFormatAllows) {
 
 TEST(ZstdValidData, IsTheSameEachTime) {
   const ValidData first = valid_zstd_frame(7, kSmallBytes), again = valid_zstd_frame(7, kSmallBytes);
-  EXPECT_TRUE(first.data == again.data && first.content == again.content && first.dictionary == again.dictionary);
+  EXPECT_TRUE(first.data == again.data && first.content == again.content &&
+              first.dictionary == again.dictionary);
   EXPECT_FALSE(first.data == valid_zstd_frame(8, kSmallBytes).data);
 }
 

@@ -53,24 +53,31 @@ def _any_but_buffers(objs):
     return bool(objs) and not _device._has_buffer(objs[0])
 
 
+def _refuse_dictionary(dictionary):
+    if dictionary is not None:
+        raise Error(Status.INVALID_OPTION, "a dictionary is for data in the host's memory, not for that of a device")
+
+
 def compress_many(objs, *, format="lz4", level=None, backend="auto", threads=0, block_bytes=0,
-                  content_checksum=False, stream=None):
+                  content_checksum=False, dictionary=None, stream=None):
     """Returns a list of frames, one for each object. All go to the backend together. For arrays on a device: DeviceArrays, made there on `stream`."""
     options = dict(format=format, level=level, backend=backend, threads=threads, block_bytes=block_bytes, content_checksum=content_checksum)
     objs = objs if isinstance(objs, (list, tuple)) else list(objs)
     if _any_but_buffers(objs):
+        _refuse_dictionary(dictionary)
         return _checked(_device.compress_many(objs, stream=stream, **options), "raise")
-    return _core.compress_many(objs, **options)
+    return _core.compress_many(objs, dictionary=dictionary, **options)
 
 
-def restore_many(objs, *, format="auto", backend="auto", threads=0, device=None, stream=None, errors="raise"):
+def restore_many(objs, *, format="auto", backend="auto", threads=0, dictionary=None, device=None, stream=None, errors="raise"):
     """Returns a list of contents, one for each object: DeviceArrays for arrays on a device, or if `device` names one. With `errors="return"`,
     an Error takes the place of each content that is damaged."""
     options = dict(format=format, backend=backend, threads=threads)
     objs = objs if isinstance(objs, (list, tuple)) else list(objs)
     if objs and (device is not None or _any_but_buffers(objs)):
+        _refuse_dictionary(dictionary)
         return _checked(_device.restore_many(objs, device=device, stream=stream, **options), errors)
-    return _checked(_core.restore_many(objs, **options), errors)
+    return _checked(_core.restore_many(objs, dictionary=dictionary, **options), errors)
 
 
 def compress_lz4_blocks(objs, *, level=None, acceleration=0, threads=0):

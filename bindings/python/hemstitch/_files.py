@@ -45,13 +45,14 @@ if hasattr(os, "register_at_fork"):
 
 
 def open(file, mode="rb", *, format=None, level=None, backend="auto", threads=0, block_bytes=0,
-         content_checksum=False, index=None, encoding=None, errors=None, newline=None):
+         content_checksum=False, dictionary=None, index=None, encoding=None, errors=None, newline=None):
     """Opens a compressed file: a path, or a file object that is open in binary mode.
 
     "rb" and "wb" return binary files (io.BufferedReader over a Reader; a Writer), "rt" and "wt" text files over them; "xb" refuses a file
     that exists. `format` may be "lz4", "gzip", "bgzf", "zlib", "deflate" or "zstd". Without it, reading looks at the first bytes, and writing at the
     suffix of the path (.gz is gzip, .bgz is bgzf, .zz is zlib, .zst is zstd, all others are lz4). A file object stays open. `index` is for reading gzip: the
-    path or the bytes of a .gzidx, which lets seek() and read_range() begin in the middle.
+    path or the bytes of a .gzidx, which lets seek() and read_range() begin in the middle. `dictionary`: bytes that the content may refer to, which
+    reading needs as well (LZ4, zlib, Zstandard).
     """
     if mode.replace("t", "").replace("b", "") not in ("r", "w", "x") or ("t" in mode and "b" in mode):
         raise ValueError(f"mode is {mode!r}; it may be 'rb', 'wb', 'xb', 'rt', 'wt' or 'xt'")
@@ -59,13 +60,14 @@ def open(file, mode="rb", *, format=None, level=None, backend="auto", threads=0,
     if not is_text and not (encoding is errors is newline is None):
         raise ValueError("encoding, errors and newline are only for the text modes 'rt', 'wt' and 'xt'")
     if "r" in mode:
-        opened = io.BufferedReader(Reader(file, format=format or "auto", backend=backend, threads=threads, index=index),
+        opened = io.BufferedReader(Reader(file, format=format or "auto", backend=backend, threads=threads, dictionary=dictionary,
+                                          index=index),
                                    buffer_size=1 << 16)
     elif index is not None:
         raise ValueError("index is only for reading; make_index() makes one from a written file")
     else:
         opened = Writer(file, mode[0] + "b", format=format or _format_of_path(file), level=level, backend=backend,
-                        threads=threads, block_bytes=block_bytes, content_checksum=content_checksum)
+                        threads=threads, block_bytes=block_bytes, content_checksum=content_checksum, dictionary=dictionary)
     return io.TextIOWrapper(opened, encoding, errors, newline) if is_text else opened
 
 
@@ -327,7 +329,7 @@ class Reader(io.RawIOBase):
     of threads may call it beside each other and beside reads.
     """
 
-    def __init__(self, file, *, format="auto", backend="auto", threads=0, index=None):
+    def __init__(self, file, *, format="auto", backend="auto", threads=0, dictionary=None, index=None):
         self._lock = threading.RLock()  # guards all but read_range()
         self._aside_lock = threading.RLock()
         self._file = None
@@ -336,7 +338,7 @@ class Reader(io.RawIOBase):
                 index = indexed.read()
         self._index = index
         # Options are checked before anything is opened.
-        self._options = dict(format=format, backend=backend, threads=threads)
+        self._options = dict(format=format, backend=backend, threads=threads, dictionary=dictionary)
         restored = _core.RestoreStream(**self._options)
         self._file, self._owned = _opened(file, "rb")
         self._begin = self._file.tell() if self._can_seek_file() else 0
@@ -523,9 +525,10 @@ class Reader(io.RawIOBase):
         """What restores ranges from blocks of their own; False if the file has none."""
         if self._ranges is None:
             self._ranges = False
-            if self.seekable() and (self._options["format"] in ("auto", "lz4", "bgzf") or self._index is not None):
+            options = dict(self._options)
+            if options.pop("dictionary") is None and self.seekable() and (options["format"] in ("auto", "lz4", "bgzf") or self._index is not None):
                 try:
-                    self._ranges = _core.RangeReader(self._compressed(), index=self._index, **self._options)
+                    self._ranges = _core.RangeReader(self._compressed(), index=self._index, **options)
                 except Error:
                     if self._index is not None:
                         raise
@@ -537,7 +540,7 @@ class Reader(io.RawIOBase):
         if blocks:
             return blocks.size
         compressed = self._compressed()
-        if self._options["format"] in ("auto", "lz4") and compressed[:2] != b"\x1f\x8b":
+        if self._options["dictionary"] is None and self._options["format"] in ("auto", "lz4") and compressed[:2] != b"\x1f\x8b":
             return _core.restored_size(compressed)
         with self._aside_lock:
             stream = self._aside_stream(compressed, 0)

@@ -31,17 +31,26 @@ std::size_t likely_content_bytes(std::span<const std::byte> input) {
 // handles them.
 nb::object device_call(const char* name) { return nb::module_::import_("hemstitch._device").attr(name); }
 
+void refuse_dictionary(const nb::object& dictionary) {
+  if (!dictionary.is_none())
+    throw Error(Status::kInvalidOption,
+                "a dictionary is for data in the host's memory, not for that of a device");
+}
+
 nb::object compress_object(nb::object data, const std::string& format, std::optional<int> level,
                            const std::string& backend, unsigned threads, std::size_t block_bytes,
-                           bool content_checksum, nb::object out, nb::object stream, nb::object progress) {
-  if (!gives_buffer(data))
+                           bool content_checksum, nb::object dictionary, nb::object out, nb::object stream,
+                           nb::object progress) {
+  if (!gives_buffer(data)) {
+    refuse_dictionary(dictionary);
     return device_call("compress")(data, nb::arg("format") = format, nb::arg("level") = level,
                                    nb::arg("backend") = backend, nb::arg("threads") = threads,
                                    nb::arg("block_bytes") = block_bytes,
                                    nb::arg("content_checksum") = content_checksum, nb::arg("out") = out,
                                    nb::arg("stream") = stream, nb::arg("progress") = progress);
-  const CompressOptions options =
-      compress_options(format, level, backend, threads, block_bytes, content_checksum);
+  }
+  CompressOptions options = compress_options(format, level, backend, threads, block_bytes, content_checksum);
+  const std::optional<Buffer> kept = take_dictionary(dictionary, options);
   const Progress told = progress_of(std::move(progress));
   const Buffer input(data);
   const auto run = [&](std::span<std::byte> room) {
@@ -58,14 +67,17 @@ nb::object compress_object(nb::object data, const std::string& format, std::opti
 }
 
 nb::object restore_object(nb::object data, const std::string& format, const std::string& backend,
-                          unsigned threads, nb::object device, nb::object out, nb::object stream,
-                          nb::object progress, bool return_used_bytes) {
-  if (!device.is_none() || !gives_buffer(data) || (!out.is_none() && !gives_buffer(out)))
+                          unsigned threads, nb::object dictionary, nb::object device, nb::object out,
+                          nb::object stream, nb::object progress, bool return_used_bytes) {
+  if (!device.is_none() || !gives_buffer(data) || (!out.is_none() && !gives_buffer(out))) {
+    refuse_dictionary(dictionary);
     return device_call("restore")(
         data, nb::arg("format") = format, nb::arg("backend") = backend, nb::arg("threads") = threads,
         nb::arg("device") = device, nb::arg("out") = out, nb::arg("stream") = stream,
         nb::arg("progress") = progress, nb::arg("return_used_bytes") = return_used_bytes);
+  }
   RestoreOptions options = restore_options(format, backend, threads);
+  const std::optional<Buffer> kept = take_dictionary(dictionary, options);
   std::uint64_t used_bytes = 0;
   if (return_used_bytes) options.used_bytes = &used_bytes;
   const auto with_used_bytes = [&](const nb::object& result) -> nb::object {
@@ -165,7 +177,7 @@ void add_calls(nb::module_& module) {
   module.def(
       "compress", compress_object, "data"_a.none(), nb::kw_only(), "format"_a = "lz4", "level"_a = nb::none(),
       "backend"_a = "auto", "threads"_a = 0, "block_bytes"_a = 0, "content_checksum"_a = false,
-      "out"_a = nb::none(), "stream"_a = nb::none(), "progress"_a = nb::none(),
+      "dictionary"_a = nb::none(), "out"_a = nb::none(), "stream"_a = nb::none(), "progress"_a = nb::none(),
       "Compresses an object's bytes into one frame. Returns bytes, or how many bytes of `out`, a "
       "writable buffer, the frame fills; for an array on a CUDA device a DeviceArray, made there on "
       "`stream`.\n\n"
@@ -173,13 +185,15 @@ void add_calls(nb::module_& module) {
       "default. "
       "backend: auto, reproducible, cpu, "
       "reference, cuda or webgpu. threads: 0 for one per core. block_bytes: for LZ4, 64K, 256K, 1M or "
-      "4M; 0 for the default. "
+      "4M; 0 for the default. dictionary: bytes that the content may refer to (LZ4, zlib, Zstandard); "
+      "restore() "
+      "needs the same. "
       "progress(input_bytes, output_bytes) is called after each piece; an exception in it ends the call. "
       "Raises hemstitch.Error.");
   module.def(
       "restore", restore_object, "data"_a.none(), nb::kw_only(), "format"_a = "auto", "backend"_a = "auto",
-      "threads"_a = 0, "device"_a = nb::none(), "out"_a = nb::none(), "stream"_a = nb::none(),
-      "progress"_a = nb::none(), "return_used_bytes"_a = false,
+      "threads"_a = 0, "dictionary"_a = nb::none(), "device"_a = nb::none(), "out"_a = nb::none(),
+      "stream"_a = nb::none(), "progress"_a = nb::none(), "return_used_bytes"_a = false,
       "Restores all frames of an object's bytes. Returns bytes, how many bytes of `out` they fill, "
       "or with device='cuda' a DeviceArray.\n\n"
       "format 'auto' recognises lz4, gzip, bgzf and zstd by their first bytes; zlib and deflate must be "

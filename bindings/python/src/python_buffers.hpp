@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -84,6 +85,14 @@ class Buffer {
 
   Py_buffer view_{};
 };
+
+// Gives `options` the bytes of `dictionary`, or none for None. They refer to them as long as the result lives.
+template <class Options>
+std::optional<Buffer> take_dictionary(nb::handle dictionary, Options& options) {
+  std::optional<Buffer> bytes;
+  if (!dictionary.is_none()) options.dictionary = bytes.emplace(dictionary).bytes();
+  return bytes;
+}
 
 // A bytes object that is written before anybody else sees it. A large one grows by moving pages, not by
 // copying them.

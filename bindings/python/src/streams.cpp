@@ -34,8 +34,9 @@ Options watched(Options options, Signals& signals) {
 // A Compressor that returns its output.
 class CompressStream {
  public:
-  explicit CompressStream(const CompressOptions& options)
-      : stream_(watched(options, signals_), [this](std::span<const std::byte> piece) {
+  CompressStream(CompressOptions options, nb::handle dictionary)
+      : dictionary_(take_dictionary(dictionary, options)),
+        stream_(watched(options, signals_), [this](std::span<const std::byte> piece) {
           output_.insert(output_.end(), piece.begin(), piece.end());
         }) {}
 
@@ -63,6 +64,7 @@ class CompressStream {
 
   bool busy_ = false;
   std::vector<std::byte> output_;
+  std::optional<Buffer> dictionary_;
   Signals signals_;
   Compressor stream_;
 };
@@ -71,9 +73,10 @@ class CompressStream {
 // keeps one piece of content at most. If the input is damaged, the content before comes first.
 class RestoreStream {
  public:
-  explicit RestoreStream(const RestoreOptions& options)
+  RestoreStream(RestoreOptions options, nb::handle dictionary)
       : format_(options.format),
         threads_(options.threads),
+        dictionary_(take_dictionary(dictionary, options)),
         stream_(watched(options, signals_), [this](std::span<const std::byte> piece) { receive(piece); }) {}
 
   // The next input, when read_into() gave nothing; empty at its end.
@@ -82,8 +85,8 @@ class RestoreStream {
     input_.emplace(data);
     left_ = input_->bytes();
     if (!has_begun_ && !left_.empty()) {
-      constexpr std::byte kGzip{0x1f};
-      is_lz4_ = format_ ? *format_ == Format::kLz4 : left_.front() != kGzip;
+      constexpr std::byte kGzip{0x1f}, kZstd{0x28};
+      is_lz4_ = format_ ? *format_ == Format::kLz4 : left_.front() != kGzip && left_.front() != kZstd;
       has_begun_ = true;
     }
     at_end_ = left_.empty();
@@ -164,6 +167,7 @@ class RestoreStream {
 
   std::optional<Format> format_;
   unsigned threads_;
+  std::optional<Buffer> dictionary_;
   bool has_begun_ = false, is_lz4_ = false;
   bool busy_ = false;
   std::optional<Buffer> input_;
@@ -186,22 +190,25 @@ void add_streams(nb::module_& module) {
       .def(
           "__init__",
           [](CompressStream* self, const std::string& format, std::optional<int> level,
-             const std::string& backend, unsigned threads, std::size_t block_bytes, bool content_checksum) {
+             const std::string& backend, unsigned threads, std::size_t block_bytes, bool content_checksum,
+             nb::object dictionary) {
             new (self) CompressStream(
-                compress_options(format, level, backend, threads, block_bytes, content_checksum));
+                compress_options(format, level, backend, threads, block_bytes, content_checksum), dictionary);
           },
           nb::kw_only(), "format"_a = "lz4", "level"_a = nb::none(), "backend"_a = "auto", "threads"_a = 0,
-          "block_bytes"_a = 0, "content_checksum"_a = false)
+          "block_bytes"_a = 0, "content_checksum"_a = false, "dictionary"_a = nb::none())
       .def("write", &CompressStream::write, "data"_a, "begin"_a = 0, "size"_a = PY_SSIZE_T_MAX)
       .def("flush", &CompressStream::flush)
       .def("finish", &CompressStream::finish);
   nb::class_<RestoreStream>(module, "RestoreStream")
       .def(
           "__init__",
-          [](RestoreStream* self, const std::string& format, const std::string& backend, unsigned threads) {
-            new (self) RestoreStream(restore_options(format, backend, threads));
+          [](RestoreStream* self, const std::string& format, const std::string& backend, unsigned threads,
+             nb::object dictionary) {
+            new (self) RestoreStream(restore_options(format, backend, threads), dictionary);
           },
-          nb::kw_only(), "format"_a = "auto", "backend"_a = "auto", "threads"_a = 0)
+          nb::kw_only(), "format"_a = "auto", "backend"_a = "auto", "threads"_a = 0,
+          "dictionary"_a = nb::none())
       .def("give", &RestoreStream::give, "data"_a)
       .def("read_into", &RestoreStream::read_into, "room"_a)
       .def("read_all", &RestoreStream::read_all, "more"_a)

@@ -39,6 +39,36 @@ def test_files(tmp_path):
         assert hemstitch.restore(theirs) == DATA
 
 
+def test_dictionaries(tmp_path):
+    samples = [b"".join(b"record %d of %d\n" % (i * k % 997, k) for i in range(40)) for k in range(1, 300)]
+    dictionaries = [samples[5]]
+    if shutil.which("zstd"):
+        for i, sample in enumerate(samples):
+            (tmp_path / f"sample{i}").write_bytes(sample)
+        subprocess.run(["zstd", "-q", "--train", *tmp_path.glob("sample*"), "--maxdict=4096", "-o", tmp_path / "trained"], check=True,
+                       stderr=subprocess.DEVNULL)
+        dictionaries.append((tmp_path / "trained").read_bytes())
+    content = samples[77]
+    for dictionary in dictionaries:
+        for format in ("zstd", "lz4", "zlib"):
+            plain = hemstitch.compress(content, format=format)
+            frame = hemstitch.compress(content, format=format, dictionary=dictionary)
+            assert frame != plain
+            assert hemstitch.restore(frame, format=format, dictionary=memoryview(dictionary)) == content
+        with pytest.raises(hemstitch.Error):
+            hemstitch.restore(hemstitch.compress(content, format="zstd", dictionary=dictionary))
+        frames = hemstitch.compress_many(samples, format="zstd", dictionary=dictionary)
+        assert hemstitch.restore_many(frames, dictionary=dictionary) == samples
+        with hemstitch.open(tmp_path / "a.zst", "wb", dictionary=dictionary) as file:
+            file.write(content)
+            file.flush()
+            file.write(content)
+        with hemstitch.open(tmp_path / "a.zst", dictionary=dictionary) as file:
+            assert file.raw.size() == 2 * len(content) and file.raw.read_range(5, len(content) + 5) == (content + content)[5:len(content) + 5]
+            file.seek(3)
+            assert file.read() == content[3:] + content
+
+
 def test_many():
     inputs = [DATA[: 1000 * i] for i in range(20)]
     frames = hemstitch.compress_many(inputs, format="zstd")

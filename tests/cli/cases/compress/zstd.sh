@@ -25,12 +25,16 @@ status_of hemstitch --format zstd --fast=8 data
 status_of hemstitch --format zstd -23 data
 status_of hemstitch -13 data
 # What zstd writes.
-for options in -1 -19 '--ultra -22' --fast=5 --no-check --long=27 '-T2 -B256K' --rsyncable --no-content-size --zstd=wlog=10; do
+for options in -1 -19 '--ultra -22' --fast=5 --no-check --long=27 '-T2 -B256K' --rsyncable --adapt --no-content-size --zstd=wlog=10; do
   zstd -qc $options data >theirs.zst
   hemstitch -dc theirs.zst | cmp - data
   hemstitch -dc --backend reference theirs.zst | cmp - data
   zstd -qc $options <data | hemstitch -dc | cmp - data
 done
+if command -v pzstd >pzstd.there; then
+  pzstd -qc -p 2 data >theirs.zst
+  hemstitch -dc theirs.zst | cmp - data
+fi
 hemstitch -t theirs.zst data.zst
 hemstitch cat theirs.zst data.zst | cmp - <(cat data data)
 # The same bytes by any number of threads; several parts.
