@@ -65,11 +65,13 @@ inline ZstdRead read_by_libzstd(std::span<const std::byte> data, std::span<const
   }
 }
 
-// ---- A frame by our restorer ----
+// ---- A frame by our restorers ----
 
-// Gives the decoder pieces of `piece_bytes`, and takes as many at once.
-inline ZstdRead read_by_reference(std::span<const std::byte> data, std::span<const std::byte> dictionary = {},
-                                  std::size_t piece_bytes = 1 << 14) {
+// Gives the decoder pieces of `piece_bytes`, and takes as many at once, or what it lends.
+// make(window_bytes, dictionary) returns the decoder.
+template <class Make>
+ZstdRead read_in_pieces(std::span<const std::byte> data, std::span<const std::byte> dictionary,
+                        std::size_t piece_bytes, const Make& make) {
   ZstdRead read;
   if (data.size() < 5) {
     read.outcome = ZstdOutcome::kCutOff;
@@ -93,16 +95,18 @@ inline ZstdRead read_by_reference(std::span<const std::byte> data, std::span<con
   try {
     if (header->dictionary_id != 0 && header->dictionary_id != zstd_dictionary_id(dictionary))
       return refuse("dictionary");
-    ZstdReferenceDecoder decoder(header->window_bytes, read_zstd_dictionary(dictionary));
+    const auto decoder = make(header->window_bytes, read_zstd_dictionary(dictionary));
     std::size_t at = 4 + rest_bytes;
     GuardedBuffer guarded(piece_bytes);
     const std::span<std::byte> piece = guarded.bytes();
     for (;;) {
       const StreamStep step =
-          decoder.restore(data.subspan(at, std::min(piece_bytes, data.size() - at)), piece);
+          decoder->restore(data.subspan(at, std::min(piece_bytes, data.size() - at)), piece);
       at += step.input_bytes;
-      read.content.insert(read.content.end(), piece.begin(),
-                          piece.begin() + static_cast<std::ptrdiff_t>(step.output_bytes));
+      read.used_bytes = at - decoder->ahead_bytes();
+      const std::span<const std::byte> content =
+          step.lent.empty() ? std::span(piece).first(step.output_bytes) : step.lent;
+      read.content.insert(read.content.end(), content.begin(), content.end());
       if (step.status != Status::kOk) return refuse(std::string(step.detail));
       if (header->content_bytes && read.content.size() > *header->content_bytes)
         return refuse("content size");
@@ -129,6 +133,13 @@ inline ZstdRead read_by_reference(std::span<const std::byte> data, std::span<con
   } catch (const ZstdDamage& damage) {
     return refuse(std::string(damage.rule));
   }
+}
+
+inline ZstdRead read_by_reference(std::span<const std::byte> data, std::span<const std::byte> dictionary = {},
+                                  std::size_t piece_bytes = 1 << 14) {
+  return read_in_pieces(data, dictionary, piece_bytes, [](std::uint64_t window_bytes, ZstdDictionary before) {
+    return std::make_unique<ZstdReferenceDecoder>(window_bytes, std::move(before));
+  });
 }
 
 // Whether libzstd 1.5.4 may take what ours refused (docs/formats/zstd.md, "Verdicts"): newer versions refuse it, or it depends

@@ -10,7 +10,13 @@ set(host
   restore/zstd_restore_reference.cpp
   restore/zstd_sections.cpp
   restore/zstd_tables.cpp
+  stream/zstd_block_decoder.cpp
+  stream/zstd_copy.cpp
   stream/zstd_decoder_cpu.cpp
+  stream/zstd_literals.cpp
+  stream/zstd_parallel_decoder.cpp
+  stream/zstd_sequences.cpp
+  stream/zstd_walk.cpp
   zstd_codec.cpp
   zstd_format.cpp
 )

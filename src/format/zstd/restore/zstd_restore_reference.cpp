@@ -22,6 +22,16 @@ ZstdReferenceDecoder::ZstdReferenceDecoder(std::uint64_t window_bytes, ZstdDicti
       content_(before.content.begin(), before.content.end()),
       given_(content_.size()) {}
 
+ZstdReferenceDecoder::ZstdReferenceDecoder(std::uint64_t window_bytes, ZstdFrameState state)
+    : window_bytes_(window_bytes),
+      tables_(std::move(state.tables)),
+      repeats_(state.repeats),
+      dictionary_bytes_(0),
+      content_(state.content.begin(), state.content.end()),
+      frame_bytes_(state.frame_bytes),
+      given_(content_.size()),
+      block_number_(state.block_number) {}
+
 // Gathers the first `bytes` bytes of a block. Returns whether they are there.
 bool ZstdReferenceDecoder::take(std::span<const std::byte>& input, std::size_t bytes) {
   const std::size_t count = std::min(input.size(), bytes - std::min(bytes, pending_.size()));

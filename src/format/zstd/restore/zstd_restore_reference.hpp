@@ -21,12 +21,23 @@
 
 namespace hemstitch {
 
+// Between two blocks of a frame.
+struct ZstdFrameState {
+  ZstdKeptTables tables;
+  ZstdRepeats repeats;
+  std::span<const std::byte> content;  // the last of it, as far back as the window
+  std::uint64_t frame_bytes = 0;       // of all content
+  std::uint64_t block_number = 1;      // of the next block
+};
+
 // The blocks of one frame, piece by piece. What comes of a block is kept until it is complete. Memory grows
 // with the content up to twice the window, not with what a header claims.
 class ZstdReferenceDecoder : public StreamDecoder {
  public:
   // `before`: what the frame has before its first block.
   ZstdReferenceDecoder(std::uint64_t window_bytes, ZstdDictionary before);
+  // Begins in the middle of a frame without a dictionary.
+  ZstdReferenceDecoder(std::uint64_t window_bytes, ZstdFrameState state);
 
   StreamStep restore(std::span<const std::byte> input, std::span<std::byte> output) override;
   std::uint64_t ahead_bytes() const override { return pending_.size(); }

@@ -38,32 +38,6 @@ void read_four_streams(std::span<const std::byte> data, const ZstdHuffman& table
   }
 }
 
-// 3.1.1.3.2.1: the table of a kind of code, which `section` describes at its start; takes that off.
-void take_table(ZstdTableMode mode, const ZstdCodeKind& kind, std::span<const std::byte>& section,
-                std::optional<ZstdTable>& kept) {
-  switch (mode) {
-    case ZstdTableMode::kPredefined:
-      kept = make_zstd_table(kind.predefined, kind.predefined_log);
-      return;
-    case ZstdTableMode::kRle: {
-      require_zstd(!section.empty(), "the symbol of an RLE table is missing (3.1.1.3.2.1)");
-      const auto symbol = static_cast<std::uint8_t>(section[0]);
-      require_zstd(symbol <= kind.most_symbol, "an RLE table has no such symbol (3.1.1.3.2.1)");
-      kept = make_zstd_rle_table(symbol);
-      section = section.subspan(1);
-      return;
-    }
-    case ZstdTableMode::kOwn: {
-      std::size_t used_bytes = 0;
-      kept = read_zstd_table(section, kind.most_log, kind.most_symbol, used_bytes);
-      section = section.subspan(used_bytes);
-      return;
-    }
-    case ZstdTableMode::kRepeat:
-      require_zstd(kept.has_value(), "a table is to be repeated, and there was none (3.1.1.3.2.1)");
-  }
-}
-
 }  // namespace
 
 // 3.1.1.3.1
@@ -118,34 +92,69 @@ std::vector<std::byte> read_zstd_literals(std::span<const std::byte> block, cons
 }
 
 // 3.1.1.3.2.1
-ZstdSequenceReader::ZstdSequenceReader(std::span<const std::byte> section, ZstdKeptTables& kept)
-    : tables_(kept) {
+ZstdSequencesHeader read_zstd_sequences_header(std::span<const std::byte> section) {
   constexpr std::string_view kCutOff = "the header of the sequences is cut off (3.1.1.3.2.1)";
   constexpr unsigned kTwoBytes = 128, kThreeBytes = 255, kThreeBytesBase = 0x7F00;
   require_zstd(!section.empty(), kCutOff);
   const auto head = static_cast<unsigned>(section[0]);
-  const std::size_t count_bytes = head == kThreeBytes ? 3 : head >= kTwoBytes ? 2 : 1;
-  require_zstd(section.size() >= count_bytes, kCutOff);
-  const std::uint64_t number = zstd_number(section.subspan(1, count_bytes - 1));
-  left_ = head == kThreeBytes ? number + kThreeBytesBase
-          : head >= kTwoBytes ? ((head - kTwoBytes) << 8) + number
-                              : head;
-  section = section.subspan(count_bytes);
-  if (left_ == 0) {
+  ZstdSequencesHeader header;
+  header.count_bytes = head == kThreeBytes ? 3 : head >= kTwoBytes ? 2 : 1;
+  require_zstd(section.size() >= header.count_bytes, kCutOff);
+  const std::uint64_t number = zstd_number(section.subspan(1, header.count_bytes - 1));
+  header.count = head == kThreeBytes ? number + kThreeBytesBase
+                 : head >= kTwoBytes ? ((head - kTwoBytes) << 8) + number
+                                     : head;
+  section = section.subspan(header.count_bytes);
+  if (header.count == 0) {
     require_zstd(section.empty(), "bytes follow the sequences, of which there are none (3.1.1.3.2.1)");
-    return;
+    return header;
   }
   require_zstd(!section.empty(), kCutOff);
-  const auto byte = static_cast<unsigned>(section[0]);
-  require_zstd((byte & 3) == 0, "the reserved bits of the tables' modes are not 0 (3.1.1.3.2.1)");
-  section = section.subspan(1);
-  const std::array<const ZstdCodeKind*, 3> kinds{&kZstdLiteralKind, &kZstdOffsetKind, &kZstdMatchKind};
+  require_zstd((static_cast<unsigned>(section[0]) & 3) == 0,
+               "the reserved bits of the tables' modes are not 0 (3.1.1.3.2.1)");
+  return header;
+}
+
+// 3.1.1.3.2.1
+void take_zstd_table(ZstdTableMode mode, const ZstdCodeKind& kind, std::span<const std::byte>& section,
+                     std::optional<ZstdTable>& kept) {
+  switch (mode) {
+    case ZstdTableMode::kPredefined:
+      kept = make_zstd_table(kind.predefined, kind.predefined_log);
+      return;
+    case ZstdTableMode::kRle: {
+      require_zstd(!section.empty(), "the symbol of an RLE table is missing (3.1.1.3.2.1)");
+      const auto symbol = static_cast<std::uint8_t>(section[0]);
+      require_zstd(symbol <= kind.most_symbol, "an RLE table has no such symbol (3.1.1.3.2.1)");
+      kept = make_zstd_rle_table(symbol);
+      section = section.subspan(1);
+      return;
+    }
+    case ZstdTableMode::kOwn: {
+      std::size_t used_bytes = 0;
+      kept = read_zstd_table(section, kind.most_log, kind.most_symbol, used_bytes);
+      section = section.subspan(used_bytes);
+      return;
+    }
+    case ZstdTableMode::kRepeat:
+      require_zstd(kept.has_value(), "a table is to be repeated, and there was none (3.1.1.3.2.1)");
+  }
+}
+
+// 3.1.1.3.2.1
+ZstdSequenceReader::ZstdSequenceReader(std::span<const std::byte> section, ZstdKeptTables& kept)
+    : tables_(kept) {
+  const ZstdSequencesHeader header = read_zstd_sequences_header(section);
+  left_ = header.count;
+  if (left_ == 0) return;
+  const auto byte = static_cast<unsigned>(section[header.count_bytes]);
+  section = section.subspan(header.count_bytes + 1);
   const std::array<std::optional<ZstdTable>*, 3> tables{&kept.literal_codes, &kept.offset_codes,
                                                         &kept.match_codes};
-  for (unsigned i = 0; i < kinds.size(); ++i) {
+  for (unsigned i = 0; i < tables.size(); ++i) {
     modes[i] = static_cast<ZstdTableMode>(byte >> (6 - 2 * i) & 3);
     const std::span<const std::byte> from = section;
-    take_table(modes[i], *kinds[i], section, *tables[i]);
+    take_zstd_table(modes[i], *kZstdCodeKinds[i], section, *tables[i]);
     descriptions[i] = from.first(from.size() - section.size());
   }
   bits_.emplace(section);

@@ -38,6 +38,19 @@ ZstdLiteralsHeader read_zstd_literals_header(std::span<const std::byte> block);
 std::vector<std::byte> read_zstd_literals(std::span<const std::byte> block, const ZstdLiteralsHeader& header,
                                           ZstdKeptTables& kept);
 
+struct ZstdSequencesHeader {
+  std::size_t count = 0;
+  std::size_t count_bytes = 0;  // that say so; the tables' modes follow, unless there are no sequences
+};
+// `section` is all of the block after its literals.
+ZstdSequencesHeader read_zstd_sequences_header(std::span<const std::byte> section);
+// Kinds of codes in the order of their descriptions.
+inline constexpr std::array<const ZstdCodeKind*, 3> kZstdCodeKinds{&kZstdLiteralKind, &kZstdOffsetKind,
+                                                                   &kZstdMatchKind};
+// The table of a kind of code, which `section` describes at its start; takes that off.
+void take_zstd_table(ZstdTableMode mode, const ZstdCodeKind& kind, std::span<const std::byte>& section,
+                     std::optional<ZstdTable>& kept);
+
 struct ZstdSequence {
   std::uint32_t literals = 0, match = 0;
   std::uint32_t offset_value = 0;  // see kZstdRepeatCount

@@ -1,0 +1,366 @@
+#include "format/zstd/stream/zstd_parallel_decoder.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "core/large_buffer.hpp"
+#include "format/zstd/stream/zstd_words.hpp"
+
+namespace hemstitch {
+namespace {
+
+constexpr std::size_t kBlockBytes = kZstdBlockHeaderBytes + kZstdMostBlockBytes;
+constexpr std::size_t kGroupLiteralBytes = std::size_t{384} << 10;
+// Shorter inputs are done before other threads would help.
+constexpr std::uint64_t kLeastInputBytes = std::uint64_t{512} << 10;
+
+}  // namespace
+
+// Consecutive blocks, which one thread decodes. Its memory is for a full group and one block more.
+struct ZstdParallelDecoder::Group {
+  enum class State { kFilling, kWaiting, kWorking, kDone };
+
+  explicit Group(const ZstdParallelLimits& limits)
+      : input(input_room(limits)), literals(literal_room(limits)), sequences(sequence_room(limits)) {
+    clear();
+  }
+  static std::size_t input_room(const ZstdParallelLimits& limits) {
+    return limits.group_bytes + kBlockBytes + 2 * kZstdReadBeyond;
+  }
+  static std::size_t literal_room(const ZstdParallelLimits& limits) {
+    return kGroupLiteralBytes + kZstdMostBlockBytes + (limits.group_blocks + 1) * kZstdReadBeyond;
+  }
+  static std::size_t sequence_room(const ZstdParallelLimits& limits) {
+    return (2 * kZstdMostSequences + limits.group_blocks * kZstdSplitSequences) * sizeof(ZstdShortSequence);
+  }
+  static std::uint64_t memory_bytes(const ZstdParallelLimits& limits) {
+    return input_room(limits) + literal_room(limits) + sequence_room(limits);
+  }
+
+  void clear() {
+    state = State::kFilling;
+    input_end = kZstdReadBeyond;
+    literals_end = sequences_end = 0;
+    blocks.clear();
+    decoded.clear();
+  }
+  bool is_full(const ZstdParallelLimits& limits) const {
+    return input_end >= limits.group_bytes + kZstdReadBeyond || blocks.size() >= limits.group_blocks ||
+           literals_end >= kGroupLiteralBytes || sequences_end >= kZstdMostSequences;
+  }
+
+  // Guarded by the decoder's mutex.
+  State state = State::kFilling;
+
+  // Used by the calling thread until the group waits, then by the thread that decodes it, then by the calling thread.
+  LargeBuffer input, literals, sequences;
+  std::size_t input_end = 0, literals_end = 0, sequences_end = 0;
+  std::vector<ZstdWalkedBlock> blocks;
+  std::vector<ZstdDecodedBlock> decoded;
+};
+
+std::uint64_t ZstdParallelLimits::memory_bytes(std::uint64_t window_bytes) const {
+  return groups * ZstdParallelDecoder::group_memory_bytes(*this) +
+         ZstdContent::memory_bytes(window_bytes, kept_bytes());
+}
+
+ZstdParallelLimits zstd_parallel_limits(const StreamMeans& means, std::uint64_t window_bytes) {
+  ZstdParallelLimits limits;
+  limits.loans = means.loans;
+  if (!means.input_bytes || *means.input_bytes >= kLeastInputBytes)
+    for (limits.threads = means.threads; limits.threads > 1; --limits.threads) {
+      limits.groups = limits.threads + limits.threads / 2 + 2;
+      if (means.memory_bytes == 0 || limits.memory_bytes(window_bytes) <= means.memory_bytes) return limits;
+    }
+  limits.threads = 1;
+  return limits;
+}
+
+std::uint64_t ZstdParallelDecoder::group_memory_bytes(const ZstdParallelLimits& limits) {
+  return Group::memory_bytes(limits);
+}
+
+ZstdParallelDecoder::ZstdParallelDecoder(std::uint64_t window_bytes, const ZstdParallelLimits& limits)
+    : window_bytes_(window_bytes),
+      limits_(limits),
+      most_block_bytes_(static_cast<std::size_t>(std::min<std::uint64_t>(window_bytes, kZstdMostBlockBytes))),
+      walk_(most_block_bytes_),
+      own_decoder_(std::make_unique<ZstdBlockDecoder>()),
+      content_(window_bytes, limits.kept_bytes()) {}
+
+ZstdParallelDecoder::~ZstdParallelDecoder() { stop_threads(); }
+
+std::uint64_t ZstdParallelDecoder::decoded_elsewhere() {
+  const std::scoped_lock lock(mutex_);
+  return decoded_elsewhere_;
+}
+
+// ---- Calling thread ----
+
+StreamStep ZstdParallelDecoder::restore(std::span<const std::byte> input, std::span<std::byte> output) {
+  StreamStep step;
+  for (;;) {
+    if (judge_ && ready_.empty()) {
+      judge(step, input.subspan(step.input_bytes), output);
+      return step;
+    }
+    const std::size_t taken = take(input.subspan(step.input_bytes));
+    step.input_bytes += taken;
+    taken_bytes_ += taken;
+    const bool waits = input.empty() || step.input_bytes < input.size();
+    // Without more input, or once a block is damaged, what there is must do.
+    if (input.empty() || all_taken_) seal();
+    // While other threads work, as much is passed on as may be lent.
+    const bool gathers = lends_ && !threads_.empty() && !input.empty();
+    const auto block_number = block_number_;
+    while (ready_.size() < limits_.lent_bytes && ready_after_.empty() && !judge_ &&
+           add_content(waits && (gathers || ready_.empty()))) {
+    }
+    if (gathers && !waits && ready_.size() < limits_.lent_bytes && ready_after_.empty() && !judge_ && !ended_)
+      return step;
+    const bool was_ready = !ready_.empty();
+    pass_on(step, output);
+    step.ended = ended_ && ready_.empty();
+    if (step.ended || was_ready || !waits) return step;
+    // Blocks without content made room for others; otherwise, there is nothing but the beginning of a block.
+    if (block_number_ == block_number && taken == 0 && !judge_) return step;
+  }
+}
+
+// Takes whole blocks into groups, and what there is of the next one. Returns how many bytes it took.
+std::size_t ZstdParallelDecoder::take(std::span<const std::byte> input) {
+  const std::size_t input_bytes = input.size();
+  while (!all_taken_) {
+    // The header first, then the data.
+    std::size_t wanted = kZstdBlockHeaderBytes;
+    ZstdBlockHeader header;
+    const auto gather = [&] {
+      const std::size_t count = std::min(input.size(), wanted - std::min(wanted, pending_.size()));
+      pending_.insert(pending_.end(), input.begin(), input.begin() + static_cast<std::ptrdiff_t>(count));
+      input = input.subspan(count);
+      return pending_.size() >= wanted;
+    };
+    const bool whole_header = !pending_.empty() ? gather() : input.size() >= wanted;
+    if (!whole_header) {
+      gather();
+      break;
+    }
+    const bool gathered = !pending_.empty();
+    header = read_zstd_block_header(gathered ? pending_.data() : input.data());
+    const bool damaged = walk_.is_damaged(header);
+    if (!damaged) wanted += header.data_bytes();
+    const bool whole = gathered ? gather() : input.size() >= wanted;
+    if (!whole) {
+      gather();
+      break;
+    }
+    if (!has_room()) break;
+    add_block(header, gathered ? std::span<const std::byte>(pending_) : input.first(wanted));
+    if (gathered)
+      pending_.clear();
+    else
+      input = input.subspan(wanted);
+  }
+  return input_bytes - input.size();
+}
+
+// Whether a group takes another block; begins one if there may be one more.
+bool ZstdParallelDecoder::has_room() {
+  if (filling_ != nullptr) return true;
+  const std::scoped_lock lock(mutex_);
+  if (groups_.size() >= limits_.groups) return false;
+  if (idle_groups_.empty()) idle_groups_.push_back(std::make_unique<Group>(limits_));
+  groups_.push_back(std::move(idle_groups_.back()));
+  idle_groups_.pop_back();
+  filling_ = groups_.back().get();
+  filling_->clear();
+  return true;
+}
+
+void ZstdParallelDecoder::add_block(const ZstdBlockHeader& header, std::span<const std::byte> bytes) {
+  Group& group = *filling_;
+  std::byte* const at = group.input.get() + group.input_end;
+  std::ranges::copy(bytes, at);
+  group.input_end += bytes.size();
+  group.blocks.push_back(
+      walk_.walk(header, {at + kZstdBlockHeaderBytes, bytes.size() - kZstdBlockHeaderBytes}));
+  const ZstdWalkedBlock& block = group.blocks.back();
+  group.literals_end += std::min(block.literals.count, kZstdMostBlockBytes) + kZstdReadBeyond;
+  group.sequences_end += std::min(block.sequences, kZstdMostSequences) + kZstdSplitSequences;
+  all_taken_ = header.last || block.damaged;
+  if (sealed_groups_ < limits_.begin_groups || group.is_full(limits_)) seal();
+}
+
+// Lets the group be decoded.
+void ZstdParallelDecoder::seal() {
+  if (filling_ == nullptr || filling_->blocks.empty()) return;
+  filling_->decoded.reserve(filling_->blocks.size());  // so that decoding needs little memory
+  ++sealed_groups_;
+  if (sealed_groups_ > limits_.begin_groups && threads_.empty() && limits_.threads > 1)
+    start_threads(limits_.threads - 1, [this] { work(); });
+  {
+    const std::scoped_lock lock(mutex_);
+    filling_->state = Group::State::kWaiting;
+  }
+  filling_ = nullptr;
+  work_comes_.notify_one();
+}
+
+// Makes content of the next block. Returns false if none is decoded; if it waits, if there is none.
+bool ZstdParallelDecoder::add_content(bool waits) {
+  std::unique_lock lock(mutex_);
+  if (groups_.empty()) return false;
+  Group& group = *groups_.front();
+  if (group.state == Group::State::kFilling) return false;
+  while (group.state != Group::State::kDone) {
+    if (!waits && !threads_.empty()) return false;
+    if (Group* const next = next_group())
+      decode(*next, *own_decoder_, lock);
+    else
+      work_is_done_.wait(lock);
+  }
+  lock.unlock();
+  const ZstdWalkedBlock& block = group.blocks[block_];
+  const ZstdDecodedBlock& decoded = group.decoded[block_];
+  while (!loans_.empty() && loans_.front().owner.expired()) loans_.pop_front();
+  // What is lent longer than others keeps the memory for itself.
+  if (!loans_.empty() && content_.bytes() - loans_.front().begin > limits_.kept_bytes()) {
+    if (!ready_.empty()) return false;  // it is in that memory
+    content_.leave_memory();
+    loans_.clear();
+  }
+  const auto content = content_.add(decoded, block.header.type);
+  if (!content) {
+    begin_judging();
+    return false;
+  }
+  if (ready_.empty())
+    ready_ = *content;
+  else if (ready_.data() + ready_.size() == content->data())
+    ready_ = {ready_.data(), ready_.size() + content->size()};
+  else
+    ready_after_ = *content;
+  position_ += kZstdBlockHeaderBytes + block.data.size();
+  origins_ = block.origins;
+  ++block_number_;
+  ended_ = block.header.last;
+  if (++block_ < group.blocks.size()) return true;
+  block_ = 0;
+  lock.lock();
+  idle_groups_.push_back(std::move(groups_.front()));
+  groups_.pop_front();
+  return true;
+}
+
+void ZstdParallelDecoder::pass_on(StreamStep& step, std::span<std::byte> output) {
+  while (!ready_.empty()) {
+    if (lends_ && ready_.size() >= limits_.lent_bytes) {
+      if (step.output_bytes == 0) lend(step);
+      return;
+    }
+    const std::size_t count = std::min(ready_.size(), output.size() - step.output_bytes);
+    std::memcpy(output.data() + step.output_bytes, ready_.data(), count);
+    step.output_bytes += count;
+    passed_bytes_ += count;
+    ready_ = ready_.subspan(count);
+    if (!ready_.empty()) return;
+    ready_ = std::exchange(ready_after_, {});
+  }
+}
+
+void ZstdParallelDecoder::lend(StreamStep& step) {
+  step.lent = ready_;
+  step.owner = content_.owner(ready_.data());
+  step.output_bytes = ready_.size();
+  loans_.push_back({passed_bytes_, step.owner});
+  passed_bytes_ += ready_.size();
+  ready_ = std::exchange(ready_after_, {});
+}
+
+// The reference restorer continues with the block whose content could not be made. It gets what was taken.
+void ZstdParallelDecoder::begin_judging() {
+  ZstdFrameState state;
+  const std::vector<std::byte> window = content_.window();
+  state.tables = read_zstd_origins(origins_);
+  state.repeats = ZstdRepeats(content_.offsets().offsets);
+  state.content = window;
+  state.frame_bytes = content_.bytes();
+  state.block_number = block_number_;
+  judge_ = std::make_unique<ZstdReferenceDecoder>(window_bytes_, std::move(state));
+  const std::scoped_lock lock(mutex_);
+  for (const auto& group : groups_)
+    for (std::size_t i = group == groups_.front() ? block_ : 0; i < group->blocks.size(); ++i) {
+      const std::span<const std::byte> data = group->blocks[i].data;
+      judged_.insert(judged_.end(), data.data() - kZstdBlockHeaderBytes, data.data() + data.size());
+    }
+  judged_.insert(judged_.end(), pending_.begin(), pending_.end());
+}
+
+void ZstdParallelDecoder::judge(StreamStep& step, std::span<const std::byte> input,
+                                std::span<std::byte> output) {
+  const auto add_step = [&](const StreamStep& done) {
+    step.output_bytes += done.output_bytes;
+    step.ended = done.ended;
+    step.status = done.status;
+    step.detail = done.detail;
+  };
+  const StreamStep done = judge_->restore(judged_, output.subspan(step.output_bytes));
+  judged_.erase(judged_.begin(), judged_.begin() + static_cast<std::ptrdiff_t>(done.input_bytes));
+  add_step(done);
+  if (judged_.empty() && !step.ended && step.status == Status::kOk) {
+    const StreamStep more = judge_->restore(input, output.subspan(step.output_bytes));
+    step.input_bytes += more.input_bytes;
+    taken_bytes_ += more.input_bytes;
+    add_step(more);
+  }
+  position_ = taken_bytes_ - judged_.size() - judge_->ahead_bytes();
+}
+
+// ---- Threads ----
+
+void ZstdParallelDecoder::work() {
+  const std::unique_ptr<ZstdBlockDecoder> decoder(new (std::nothrow) ZstdBlockDecoder);
+  if (!decoder) return;
+  std::unique_lock lock(mutex_);
+  while (!stops_) {
+    if (Group* const group = next_group()) {
+      decode(*group, *decoder, lock);
+      decoded_elsewhere_ += group->blocks.size();
+    } else {
+      work_comes_.wait(lock);
+    }
+  }
+}
+
+// The first one that waits.
+ZstdParallelDecoder::Group* ZstdParallelDecoder::next_group() {
+  const auto found =
+      std::ranges::find_if(groups_, [](const auto& group) { return group->state == Group::State::kWaiting; });
+  return found == groups_.end() ? nullptr : found->get();
+}
+
+void ZstdParallelDecoder::decode(Group& group, ZstdBlockDecoder& decoder,
+                                 std::unique_lock<std::mutex>& lock) {
+  group.state = Group::State::kWorking;
+  lock.unlock();
+  std::byte* literals = group.literals.get();
+  auto* sequences = reinterpret_cast<ZstdShortSequence*>(group.sequences.get());
+  for (const ZstdWalkedBlock& block : group.blocks) {
+    ZstdDecodedBlock decoded;
+    decoded.damaged = true;
+    try {
+      decoded = decoder.decode(block, most_block_bytes_, literals, sequences);
+    } catch (const std::bad_alloc&) {  // for a table: the reference restorer says so
+    }
+    group.decoded.push_back(decoded);
+    literals += std::min(block.literals.count, kZstdMostBlockBytes) + kZstdReadBeyond;
+    sequences += std::min(block.sequences, kZstdMostSequences) + kZstdSplitSequences;
+  }
+  lock.lock();
+  group.state = Group::State::kDone;
+  work_is_done_.notify_all();
+}
+
+}  // namespace hemstitch

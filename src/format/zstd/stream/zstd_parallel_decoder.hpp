@@ -1,0 +1,113 @@
+// Restores one frame of Zstandard by several threads.
+//
+// A block says how long it is, so blocks are taken apart without decoding them, and what of its tables comes from
+// earlier blocks is known from their headers (zstd_walk.hpp). Threads decode literals and sequences of groups of blocks
+// (zstd_block_decoder.hpp). The calling thread takes input, makes content of what is decoded, block by block
+// (zstd_copy.hpp), and passes it on; where it would wait, it decodes as well.
+//
+// Damage is never judged here. Where a block is damaged, or looks so, the reference restorer continues from there: it
+// finds the damage itself. So the status, the place and the content before it are its.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "format/stream/piece_stream.hpp"
+#include "format/zstd/restore/zstd_restore_reference.hpp"
+#include "format/zstd/stream/zstd_block_decoder.hpp"
+#include "format/zstd/stream/zstd_copy.hpp"
+#include "format/zstd/stream/zstd_walk.hpp"
+
+namespace hemstitch {
+
+struct ZstdParallelLimits {
+  unsigned threads = 2;                              // including the calling one
+  unsigned loans = 0;                                // how many pieces of content it may lend at once
+  std::size_t groups = 5;                            // of blocks, in memory at once
+  std::size_t group_bytes = std::size_t{256} << 10;  // of input: from there on a group is full
+  std::size_t group_blocks = 16;                     // at most
+  unsigned begin_groups = 8;                         // of one block each, before threads start
+  std::size_t lent_bytes = std::size_t{512} << 10;   // how much is passed on at once, and lent
+
+  std::size_t kept_bytes() const { return (loans + std::size_t{2}) * (lent_bytes + kZstdMostBlockBytes); }
+  std::uint64_t memory_bytes(std::uint64_t window_bytes) const;
+};
+
+// One thread if there is too little memory or input for more.
+ZstdParallelLimits zstd_parallel_limits(const StreamMeans& means, std::uint64_t window_bytes);
+
+class ZstdParallelDecoder : public PieceStream {
+ public:
+  ZstdParallelDecoder(std::uint64_t window_bytes, const ZstdParallelLimits& limits);
+  ~ZstdParallelDecoder() override;
+  ZstdParallelDecoder(const ZstdParallelDecoder&) = delete;
+  ZstdParallelDecoder& operator=(const ZstdParallelDecoder&) = delete;
+
+  StreamStep restore(std::span<const std::byte> input, std::span<std::byte> output) override;
+  void lend_content() override { lends_ = true; }
+
+  static std::uint64_t group_memory_bytes(const ZstdParallelLimits& limits);
+
+  // How many blocks other threads decoded, for tests.
+  std::uint64_t decoded_elsewhere();
+
+ private:
+  struct Group;
+
+  std::size_t take(std::span<const std::byte> input);
+  bool has_room();
+  void add_block(const ZstdBlockHeader& header, std::span<const std::byte> bytes);
+  void seal();
+  bool add_content(bool waits);
+  void pass_on(StreamStep& step, std::span<std::byte> output);
+  void lend(StreamStep& step);
+  void begin_judging();
+  void judge(StreamStep& step, std::span<const std::byte> input, std::span<std::byte> output);
+  std::span<const std::byte> kept_from(std::uint64_t) const override { return {}; }
+
+  void work();
+  Group* next_group();
+  void decode(Group& group, ZstdBlockDecoder& decoder, std::unique_lock<std::mutex>& lock);
+
+  const std::uint64_t window_bytes_;
+  const ZstdParallelLimits limits_;
+  const std::size_t most_block_bytes_;
+
+  // Only for the calling thread.
+  ZstdWalk walk_;
+  std::vector<std::byte> pending_;  // a block of which not everything has come
+  bool all_taken_ = false;          // the last block, or one that is damaged
+  Group* filling_ = nullptr;
+  std::uint64_t sealed_groups_ = 0;
+  std::unique_ptr<ZstdBlockDecoder> own_decoder_;
+  ZstdContent content_;
+  ZstdOrigins origins_;             // of the last block whose content was made
+  std::uint64_t block_number_ = 1;  // of the one after
+  std::size_t block_ = 0;           // that one, in the first group
+  bool ended_ = false;
+  // Content to be passed on, and some more that does not follow it in memory.
+  std::span<const std::byte> ready_, ready_after_;
+  bool lends_ = false;
+  struct Loan {
+    std::uint64_t begin = 0;  // in the content
+    std::weak_ptr<const std::byte> owner;
+  };
+  std::deque<Loan> loans_;
+  std::uint64_t passed_bytes_ = 0;
+  // Once a block is damaged.
+  std::unique_ptr<ZstdReferenceDecoder> judge_;
+  std::vector<std::byte> judged_;  // what it has not taken
+
+  // Guarded by mutex_.
+  std::deque<std::unique_ptr<Group>> groups_;  // in their order, the one that is being filled last
+  std::vector<std::unique_ptr<Group>> idle_groups_;
+  std::uint64_t decoded_elsewhere_ = 0;
+};
+
+}  // namespace hemstitch

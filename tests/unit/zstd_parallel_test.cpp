@@ -1,0 +1,255 @@
+// One frame of Zstandard by several threads beside the reference restorer: the same content, verdict, place and
+// message.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+#include <random>
+#include <string>
+
+#include "format/zstd/stream/zstd_parallel_decoder.hpp"
+#include "zstd_frames.hpp"
+
+namespace hemstitch::testing {
+namespace {
+
+// Other threads begin at once, and work on one block each.
+ZstdParallelLimits tiny_limits(unsigned threads) {
+  ZstdParallelLimits limits;
+  limits.threads = threads;
+  limits.groups = threads + 1;
+  limits.group_bytes = limits.group_blocks = 1;
+  limits.begin_groups = 0;
+  limits.lent_bytes = 100;
+  return limits;
+}
+
+ZstdRead read_by_threads(std::span<const std::byte> data, const ZstdParallelLimits& limits,
+                         std::size_t piece_bytes = 1 << 14, std::uint64_t* decoded_elsewhere = nullptr) {
+  std::unique_ptr<ZstdParallelDecoder> decoder;
+  ZstdRead read =
+      read_in_pieces(data, {}, piece_bytes, [&](std::uint64_t window_bytes, const ZstdDictionary&) {
+        decoder = std::make_unique<ZstdParallelDecoder>(window_bytes, limits);
+        if (limits.loans != 0) decoder->lend_content();
+        return decoder.get();
+      });
+  if (decoder && decoded_elsewhere != nullptr) *decoded_elsewhere = decoder->decoded_elsewhere();
+  return read;
+}
+
+void expect_equal(const ZstdRead& ours, const ZstdRead& expected) {
+  SCOPED_TRACE(ours.why + " | " + expected.why);
+  ASSERT_EQ(ours.outcome, expected.outcome);
+  ASSERT_EQ(ours.why, expected.why);
+  if (ours.why == "content size") return;  // said by whoever counts the content, when it is passed on
+  ASSERT_EQ(ours.content.size(), expected.content.size());
+  ASSERT_TRUE(ours.content == expected.content);
+  ASSERT_EQ(ours.used_bytes, expected.used_bytes);
+}
+
+Bytes mixed(std::size_t bytes) {
+  Bytes content = wordy_bytes(bytes / 2);
+  const Bytes noise = random_bytes(bytes / 4, 3, 40), run = periodic_bytes(bytes / 8, 1),
+              short_period = periodic_bytes(bytes / 16, 7), again = wordy_bytes(bytes / 8);
+  for (const Bytes* part : {&noise, &run, &short_period, &again})
+    content.insert(content.end(), part->begin(), part->end());
+  return content;
+}
+
+TEST(ZstdParallel, LevelsThreadsAndPieces) {
+  const Bytes content = mixed(1'500'000);
+  for (const int level : {-5, 1, 3, 19}) {
+    const Bytes frame = written_by_libzstd(content, {.level = level});
+    for (const unsigned threads : {1, 2, 8})
+      for (const std::size_t piece_bytes : {1'000, 100'000, 10'000'000}) {
+        SCOPED_TRACE(std::to_string(level) + " " + std::to_string(threads) + " " +
+                     std::to_string(piece_bytes));
+        for (ZstdParallelLimits limits : {tiny_limits(threads), ZstdParallelLimits{.threads = threads}}) {
+          for (const unsigned loans : {0, 3}) {
+            limits.loans = loans;
+            const ZstdRead read = read_by_threads(frame, limits, piece_bytes);
+            ASSERT_EQ(read.outcome, ZstdOutcome::kWhole) << read.why;
+            ASSERT_TRUE(read.content == content);
+            ASSERT_EQ(read.used_bytes, frame.size());
+          }
+        }
+      }
+  }
+}
+
+TEST(ZstdParallel, OtherThreadsDecode) {
+  const Bytes content = mixed(4'000'000), frame = written_by_libzstd(content);
+  std::uint64_t decoded_elsewhere = 0;
+  ZstdParallelLimits limits = tiny_limits(8);
+  const ZstdRead read = read_by_threads(frame, limits, 1 << 20, &decoded_elsewhere);
+  EXPECT_TRUE(read.content == content);
+  EXPECT_GT(decoded_elsewhere, 0U);
+}
+
+TEST(ZstdParallel, WindowsAndFramesWithoutSize) {
+  const Bytes content = mixed(1'000'000);
+  for (const int window_log : {10, 12, 17, 20, 27})
+    for (const bool content_size : {false, true}) {
+      SCOPED_TRACE(window_log);
+      const Bytes frame = written_by_libzstd(
+          content,
+          {.level = 5, .window_log = window_log, .checksum = content_size, .content_size = content_size});
+      for (const unsigned threads : {1, 2, 8}) {
+        ZstdParallelLimits limits = tiny_limits(threads);
+        expect_equal(read_by_threads(frame, limits), read_by_reference(frame));
+        limits.loans = 2;
+        expect_equal(read_by_threads(frame, limits), read_by_reference(frame));
+      }
+    }
+}
+
+// Content stays where it was lent as long as it is kept, also longer than others.
+TEST(ZstdParallel, LentContentStays) {
+  const Bytes content = mixed(3'000'000),
+              frame = written_by_libzstd(content, {.window_log = 12, .checksum = false});
+  const std::size_t header_bytes = 4 + zstd_header_rest_bytes(frame[4]);
+  const auto header = read_zstd_header(std::span(frame).subspan(4, header_bytes - 4));
+  ZstdParallelLimits limits = tiny_limits(2);
+  limits.loans = 2;
+  ZstdParallelDecoder decoder(header->window_bytes, limits);
+  decoder.lend_content();
+  struct Kept {
+    std::size_t at;
+    std::span<const std::byte> bytes;
+    std::shared_ptr<const std::byte> owner;
+  };
+  std::vector<Kept> kept;
+  const auto expect_kept = [&](const Kept& one) {
+    ASSERT_TRUE(std::equal(one.bytes.begin(), one.bytes.end(),
+                           content.begin() + static_cast<std::ptrdiff_t>(one.at)));
+  };
+  std::span<const std::byte> input = std::span(frame).subspan(header_bytes);
+  Bytes room(1 << 16);
+  std::size_t at = 0, lent_bytes = 0;
+  for (StreamStep step; !step.ended;) {
+    step = decoder.restore(input, room);
+    ASSERT_EQ(step.status, Status::kOk);
+    input = input.subspan(step.input_bytes);
+    if (!step.lent.empty()) {
+      lent_bytes += step.lent.size();
+      kept.push_back({at, step.lent, step.owner});
+      if (kept.size() > 12) {
+        for (const Kept& one : kept) expect_kept(one);
+        // Every other one is kept longer.
+        for (std::size_t i = 0; i < 6; ++i) kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(i));
+      }
+    }
+    at += step.output_bytes;
+  }
+  EXPECT_EQ(at, content.size());
+  EXPECT_GT(lent_bytes, content.size() / 2);
+  for (const Kept& one : kept) expect_kept(one);
+}
+
+TEST(ZstdParallel, RawRleEmptyBlocksAndRepeatedTables) {
+  const Bytes raw = random_bytes(1000), ten = random_bytes(10);
+  std::vector<Bytes> frames;
+  frames.push_back(
+      HandMadeFrame().raw({}).raw(raw).raw({}).rle(7, 131072).rle(9, 0).compressed({}).raw({}).end());
+  HandMadeFrame many;
+  for (int i = 0; i < 20'000; ++i) many.raw({});
+  frames.push_back(many.end());
+  const std::vector<ZstdSequence> sequences{{2, 3, 2 + 3}, {2, 3, 4 + 3}, {2, 3, 3 + 3}};
+  const Bytes block = joined({plain_literals(ten, 1), sequences_section(sequences, {2, 2, 0})});
+  const Bytes literals = joined({coded_literals(1000, 3, true, false), numbers({0})}),
+              treeless = joined({coded_literals(1000, 3, true, true), numbers({0})});
+  frames.push_back(HandMadeFrame()
+                       .compressed(block)
+                       .rle(1, 5)
+                       .compressed(block)
+                       .compressed(literals)
+                       .raw(raw)
+                       .compressed(treeless)
+                       .end());
+  frames.push_back(HandMadeFrame().raw(raw).compressed(treeless).end());  // there was no table
+  for (const Bytes& frame : frames)
+    for (const unsigned threads : {1, 2, 8})
+      for (const std::size_t piece_bytes : {1, 500, 1 << 20}) {
+        SCOPED_TRACE(piece_bytes);
+        const ZstdRead expected = read_by_reference(frame, {}, piece_bytes);
+        expect_equal(read_by_threads(frame, tiny_limits(threads), piece_bytes), expected);
+        expect_equal(read_by_threads(frame, {.threads = threads}, piece_bytes), expected);
+      }
+}
+
+// Offsets that repeat those of earlier blocks, in all ways, with many blocks in a row.
+TEST(ZstdParallel, RepeatOffsetsGoFromBlockToBlock) {
+  const Bytes literals = random_bytes(64);
+  std::mt19937 random(3);
+  for (int round = 0; round < 300; ++round) {
+    HandMadeFrame frame;
+    frame.raw(random_bytes(200));
+    for (int block = 0; block < 12; ++block) {
+      std::vector<ZstdSequence> sequences;
+      for (unsigned long count = 1 + random() % 4; count > 0; --count)
+        sequences.push_back({static_cast<std::uint32_t>(random() % 3),
+                             3 + static_cast<std::uint32_t>(random() % 40),
+                             random() % 4 != 0 ? 1 + static_cast<std::uint32_t>(random() % 3)
+                                               : 4 + static_cast<std::uint32_t>(random() % 100)});
+      frame.compressed(joined({plain_literals(literals, 2), sequences_section(sequences)}));
+    }
+    const Bytes bytes = frame.end();
+    SCOPED_TRACE(round);
+    expect_equal(read_by_threads(bytes, tiny_limits(round % 2 == 0 ? 2 : 1)), read_by_reference(bytes));
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST(ZstdParallel, CutAtEachByteAndDamagedInEachByte) {
+  const std::vector<Bytes> frames{
+      written_by_libzstd(wordy_bytes(1500), {.level = 19, .content_size = false}),
+      written_by_libzstd(mixed(5000), {.level = 1, .window_log = 10, .checksum = false}),
+      written_by_libzstd(random_bytes(900, 1, 30),
+                         {.window_log = 10, .checksum = false, .content_size = false}),
+  };
+  for (const Bytes& frame : frames)
+    for (std::size_t i = 0; i < frame.size(); ++i) {
+      SCOPED_TRACE(i);
+      const unsigned threads = i % 7 == 0 ? 8 : i % 2 == 0 ? 2 : 1;
+      const auto cut = std::span(frame).first(i);
+      expect_equal(read_by_threads(cut, tiny_limits(threads)), read_by_reference(cut));
+      for (const unsigned bits : {0x01U, 0x80U, 0x5AU}) {
+        Bytes damaged = frame;
+        damaged[i] ^= static_cast<std::byte>(bits);
+        expect_equal(read_by_threads(damaged, tiny_limits(threads)), read_by_reference(damaged));
+        if (HasFatalFailure()) return;
+      }
+    }
+}
+
+// Damage far inside, with the window full and content behind it.
+TEST(ZstdParallel, DamageInLargeFrames) {
+  const Bytes content = mixed(2'000'000);
+  std::mt19937 random(7);
+  for (const int window_log : {0, 14, 18}) {
+    const Bytes frame = written_by_libzstd(content, {.window_log = window_log});
+    for (int round = 0; round < 12; ++round) {
+      Bytes damaged = frame;
+      damaged[20 + random() % (damaged.size() - 20)] ^= static_cast<std::byte>(1U << random() % 8);
+      SCOPED_TRACE(round);
+      const ZstdRead expected = read_by_reference(damaged);
+      expect_equal(read_by_threads(damaged, tiny_limits(2)), expected);
+      expect_equal(read_by_threads(damaged, {.threads = 8, .loans = 2}, 1 << 20), expected);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(ZstdParallel, LimitsFitTheMemory) {
+  const std::uint64_t window = 2 << 20, mb = 1 << 20;
+  EXPECT_EQ(zstd_parallel_limits({.threads = 8, .input_bytes = 1000}, window).threads, 1U);
+  const ZstdParallelLimits all = zstd_parallel_limits({.threads = 8, .loans = 4}, window);
+  EXPECT_EQ(all.threads, 8U);
+  EXPECT_LE(all.memory_bytes(window), window + 8 * 8 * mb);
+  const ZstdParallelLimits some = zstd_parallel_limits({.threads = 8, .memory_bytes = 16 * mb}, window);
+  EXPECT_LT(some.threads, 8U);
+  EXPECT_LE(some.memory_bytes(window), 16 * mb);
+}
+
+}  // namespace
+}  // namespace hemstitch::testing
