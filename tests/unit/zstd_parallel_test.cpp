@@ -229,6 +229,24 @@ TEST(ZstdParallel, CutAtEachByteAndDamagedInEachByte) {
     }
 }
 
+TEST(ZstdParallel, RandomMutations) {
+  std::mt19937 random(11);
+  std::vector<Bytes> frames;
+  for (const int level : {-3, 1, 4, 12, 19})
+    for (const std::size_t bytes : {900, 9000})
+      frames.push_back(written_by_libzstd(
+          mixed(bytes),
+          {.level = level, .window_log = level == 4 ? 10 : 0, .checksum = false, .content_size = level > 4}));
+  for (int round = 0; round < 6'000; ++round) {
+    Bytes frame = frames[random() % frames.size()];
+    for (unsigned long count = 1 + random() % 3; count > 0; --count)
+      frame[random() % frame.size()] = static_cast<std::byte>(random());
+    SCOPED_TRACE(round);
+    expect_equal(read_by_threads(frame, tiny_limits(1)), read_by_reference(frame));
+    if (HasFatalFailure()) return;
+  }
+}
+
 // Damage far inside, with the window full and content behind it.
 TEST(ZstdParallel, DamageInLargeFrames) {
   const Bytes content = mixed(2'000'000);

@@ -8,40 +8,40 @@
 namespace hemstitch {
 namespace {
 
-constexpr std::size_t kStep = 16;
+constexpr std::size_t kCopyStep = 16;
 // Copies may write so far behind a block's content.
 constexpr std::size_t kWrittenBeyond = 64;
-constexpr std::size_t kBlockRoom = kZstdMostBlockBytes + kWrittenBeyond;
+constexpr std::size_t kCopyRoom = kZstdMostBlockBytes + kWrittenBeyond;
 
 [[gnu::always_inline]] inline void copy_step(std::byte* to, const std::byte* from) {
-  std::memcpy(to, from, kStep);
+  std::memcpy(to, from, kCopyStep);
 }
 
 // Copies in whole steps, two at least.
 [[gnu::always_inline]] inline void copy_apart(std::byte* to, const std::byte* from, std::size_t count) {
   copy_step(to, from);
-  copy_step(to + kStep, from + kStep);
-  for (std::size_t i = 2 * kStep; i < count; i += kStep) copy_step(to + i, from + i);
+  copy_step(to + kCopyStep, from + kCopyStep);
+  for (std::size_t i = 2 * kCopyStep; i < count; i += kCopyStep) copy_step(to + i, from + i);
 }
 
 // A match that reaches into what it gives itself: what is there already is doubled until it is a step long.
 [[gnu::always_inline]] inline void copy_near_match(std::byte* to, std::size_t offset, std::size_t count) {
   const std::byte* const from = to - offset;
   std::byte* const end = to + count;
-  while (static_cast<std::size_t>(to - from) < kStep) {
+  while (static_cast<std::size_t>(to - from) < kCopyStep) {
     const auto there = to - from;
     copy_step(to, from);
     to += there;
     if (to >= end) return;
   }
   const auto distance = to - from;
-  for (; to < end; to += kStep) copy_step(to, to - distance);
+  for (; to < end; to += kCopyStep) copy_step(to, to - distance);
 }
 
 }  // namespace
 
 std::uint64_t ZstdContent::memory_bytes(std::uint64_t window_bytes, std::size_t kept_bytes) {
-  return std::max<std::uint64_t>(window_bytes, kept_bytes) + 2 * kBlockRoom;
+  return std::max<std::uint64_t>(window_bytes, kept_bytes) + 2 * kCopyRoom;
 }
 
 ZstdContent::ZstdContent(std::uint64_t window_bytes, std::size_t kept_bytes)
@@ -78,8 +78,8 @@ bool ZstdContent::copy_sequences(const ZstdDecodedBlock& block, std::byte* to) {
   for (const ZstdShortSequence& sequence : block.sequences) {
     const std::size_t literal_bytes = sequence.literals, match_bytes = sequence.match;
     copy_step(to, literals);
-    if (literal_bytes > kStep) [[unlikely]]
-      copy_apart(to + kStep, literals + kStep, literal_bytes - kStep);
+    if (literal_bytes > kCopyStep) [[unlikely]]
+      copy_apart(to + kCopyStep, literals + kCopyStep, literal_bytes - kCopyStep);
     to += literal_bytes;
     literals += literal_bytes;
     std::size_t offset = sequence.offset;
@@ -94,7 +94,7 @@ bool ZstdContent::copy_sequences(const ZstdDecodedBlock& block, std::byte* to) {
         continue;
       }
     }
-    if (offset >= kStep)
+    if (offset >= kCopyStep)
       copy_apart(to, to - offset, match_bytes);
     else
       copy_near_match(to, offset, match_bytes);

@@ -9,7 +9,7 @@
 namespace hemstitch {
 namespace {
 
-constexpr std::size_t kStreams = 4, kSizesBytes = 6;
+constexpr std::size_t kLiteralStreams = 4, kStreamSizesBytes = 6;
 constexpr unsigned kLookups = 4;  // of 12 bits at most, from the 57 bits of a word
 constexpr std::ptrdiff_t kBytesOfLookups = 7;
 
@@ -81,12 +81,14 @@ bool ZstdLiteralsTable::restore(std::span<const std::byte> data, bool four_strea
     std::array<Stream, 1> streams{{{ZstdWords(data), to.data(), to.data() + to.size()}}};
     return restore_streams(streams);
   }
-  const std::size_t each = (to.size() + kStreams - 1) / kStreams;
-  if (data.size() < kSizesBytes || to.size() < kSizesBytes || (kStreams - 1) * each > to.size()) return false;
-  std::array<Stream, kStreams> streams;
-  std::span<const std::byte> rest = data.subspan(kSizesBytes);
-  for (std::size_t i = 0; i < kStreams; ++i) {
-    const bool last = i + 1 == kStreams;
+  const std::size_t each = (to.size() + kLiteralStreams - 1) / kLiteralStreams;
+  if (data.size() < kStreamSizesBytes || to.size() < kStreamSizesBytes ||
+      (kLiteralStreams - 1) * each > to.size())
+    return false;
+  std::array<Stream, kLiteralStreams> streams;
+  std::span<const std::byte> rest = data.subspan(kStreamSizesBytes);
+  for (std::size_t i = 0; i < kLiteralStreams; ++i) {
+    const bool last = i + 1 == kLiteralStreams;
     const std::size_t bytes = last ? rest.size() : zstd_number(data.subspan(2 * i, 2));
     const std::size_t count = last ? to.size() : each;
     if (bytes > rest.size() || !ZstdWords::is_marked(rest.first(bytes))) return false;

@@ -11,7 +11,7 @@
 namespace hemstitch {
 namespace {
 
-constexpr std::size_t kBlockBytes = kZstdBlockHeaderBytes + kZstdMostBlockBytes;
+constexpr std::size_t kWholeBlockBytes = kZstdBlockHeaderBytes + kZstdMostBlockBytes;
 constexpr std::size_t kGroupLiteralBytes = std::size_t{384} << 10;
 // Shorter inputs are done before other threads would help.
 constexpr std::uint64_t kLeastInputBytes = std::uint64_t{512} << 10;
@@ -27,7 +27,7 @@ struct ZstdParallelDecoder::Group {
     clear();
   }
   static std::size_t input_room(const ZstdParallelLimits& limits) {
-    return limits.group_bytes + kBlockBytes + 2 * kZstdReadBeyond;
+    return limits.group_bytes + kWholeBlockBytes + 2 * kZstdReadBeyond;
   }
   static std::size_t literal_room(const ZstdParallelLimits& limits) {
     return kGroupLiteralBytes + kZstdMostBlockBytes + (limits.group_blocks + 1) * kZstdReadBeyond;
