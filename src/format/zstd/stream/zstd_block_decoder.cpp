@@ -6,12 +6,6 @@
 #include "format/zstd/restore/zstd_bits.hpp"
 
 namespace hemstitch {
-namespace {
-
-// A table of pairs takes longer to make.
-constexpr std::size_t kLeastLiteralsForPairs = 4 << 10;
-
-}  // namespace
 
 ZstdDecodedBlock ZstdBlockDecoder::decode(const ZstdWalkedBlock& block, std::size_t most_block_bytes,
                                           std::byte* literals, ZstdShortSequence* sequences) {
@@ -58,8 +52,7 @@ bool ZstdBlockDecoder::decode_literals(const ZstdWalkedBlock& block, std::byte* 
   const bool own = header.type == ZstdLiteralsType::kCompressed;
   if (own || origins_.literals != block.origins.literals) {
     std::size_t used_bytes = 0;
-    literals_.make(read_zstd_huffman(own ? data : *block.origins.literals, used_bytes),
-                   header.count >= kLeastLiteralsForPairs);
+    literals_.make(read_zstd_huffman(own ? data : *block.origins.literals, used_bytes));
     origins_.literals = block.origins.literals;
     if (own) data = data.subspan(used_bytes);
   }

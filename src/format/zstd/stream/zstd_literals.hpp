@@ -1,4 +1,5 @@
-// Literals of a block of Zstandard at speed (RFC 8878, section 4.2): the four streams in turn, two symbols a look-up.
+// Literals of a block of Zstandard at speed (RFC 8878, section 4.2): the four streams in turn, so that none waits for
+// another.
 //
 // It accepts exactly what the reference restorer does (zstd_sections.hpp), but says of damage only that there is some.
 #pragma once
@@ -12,25 +13,26 @@
 
 namespace hemstitch {
 
-// What the next `bits` bits begin with: a symbol, or two of them where both are in these bits.
 class ZstdLiteralsTable {
  public:
-  void make(const ZstdHuffman& table, bool pairs);
+  void make(const ZstdHuffman& table);
 
-  // `to` has kZstdReadBeyond bytes of room behind, and so much may be read around `data`. Returns false for damage.
+  // Around `data`, kZstdReadBeyond bytes may be read. Returns false for damage.
   bool restore(std::span<const std::byte> data, bool four_streams, std::span<std::byte> to) const;
 
  private:
-  // From the lowest bit on: 8 bits say how many bits the symbols take, 8 how many symbols there are; then the symbols.
-  using Entry = std::uint32_t;
-  struct Stream;
+  // What the next `bits_` bits begin with: how many bits the symbol takes, in the lower byte, and the symbol.
+  using Entry = std::uint16_t;
 
-  template <std::size_t Count>
-  bool restore_streams(std::array<Stream, Count>& streams) const;
+  using Streams = std::array<std::span<const std::byte>, 4>;
+
+  template <unsigned Lookups>
+  std::size_t restore_turns(const Streams& streams, std::size_t each, std::size_t count, std::byte* to,
+                            std::array<std::int64_t, 4>& left_bits) const;
+  bool restore_rest(std::span<const std::byte> stream, std::int64_t left_bits, std::span<std::byte> to) const;
 
   unsigned bits_ = 0;
   std::array<Entry, 1 << 12> entries_;
-  std::array<ZstdHuffman::Entry, 1 << 12> singles_;
 };
 
 }  // namespace hemstitch
