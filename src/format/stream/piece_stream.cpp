@@ -49,6 +49,7 @@ void PieceStream::stop_threads() {
   }
   work_comes_.notify_all();
   for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 }  // namespace hemstitch

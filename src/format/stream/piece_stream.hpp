@@ -68,7 +68,7 @@ class PieceStream : public StreamDecoder {
 
   // Starts up to so many threads; returns whether there is one. Those that were started suffice.
   bool start_threads(unsigned count, const std::function<void()>& work);
-  // To be called by a destructor, before what the threads use is destroyed.
+  // To be called, at the latest by a destructor, before what the threads use is destroyed.
   void stop_threads();
 
   // Only for the calling thread.

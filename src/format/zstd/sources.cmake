@@ -12,6 +12,7 @@ set(host
   restore/zstd_tables.cpp
   stream/zstd_block_decoder.cpp
   stream/zstd_copy.cpp
+  stream/zstd_decoder.cpp
   stream/zstd_decoder_cpu.cpp
   stream/zstd_literals.cpp
   stream/zstd_parallel_decoder.cpp

@@ -1,5 +1,5 @@
-// Zstandard on the processor: libzstd compresses and restores. Of the twins there is only the restorer, which
-// defines what is valid; they do not compress.
+// Zstandard on the processor: libzstd compresses, and restores with one thread; several threads restore a frame by our own
+// decoder. Of the twins there is only the restorer, which defines what is valid; they do not compress.
 #include <fmt/format.h>
 #include <zstd.h>
 
@@ -14,7 +14,7 @@
 #include "format/zstd/compress/zstd_compress_cpu.hpp"
 #include "format/zstd/restore/zstd_bits.hpp"
 #include "format/zstd/restore/zstd_restore_reference.hpp"
-#include "format/zstd/stream/zstd_decoder_cpu.hpp"
+#include "format/zstd/stream/zstd_decoder.hpp"
 #include "format/zstd/zstd_format.hpp"
 #include "format/zstd/zstd_limits.hpp"
 
@@ -58,13 +58,16 @@ class ZstdCodec : public Codec {
   void restore(std::span<BlockTask> tasks) const override {
     for (BlockTask& task : tasks) restore_zstd_part(decoders_, task);
   }
+  StreamMemory stream_memory(const FrameHeader& header, const StreamMeans& means) const override {
+    return zstd_stream_memory(header, means);
+  }
   std::unique_ptr<StreamDecoder> make_stream_decoder(const FrameHeader& header,
                                                      std::span<const std::byte> dictionary,
                                                      const StreamMeans& means) const override {
     if (means.points) return nullptr;
     require_window(header, means);
     try {
-      return std::make_unique<ZstdCpuDecoder>(decoders_, header, dictionary);
+      return make_zstd_decoder(decoders_, header, dictionary, means);
     } catch (const Error&) {
       read_dictionary(dictionary);  // libzstd does not say that one is damaged
       throw;

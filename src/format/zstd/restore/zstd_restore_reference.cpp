@@ -27,7 +27,7 @@ ZstdReferenceDecoder::ZstdReferenceDecoder(std::uint64_t window_bytes, ZstdFrame
       tables_(std::move(state.tables)),
       repeats_(state.repeats),
       dictionary_bytes_(0),
-      content_(state.content.begin(), state.content.end()),
+      content_(std::move(state.content)),
       frame_bytes_(state.frame_bytes),
       given_(content_.size()),
       block_number_(state.block_number) {}

@@ -25,9 +25,9 @@ namespace hemstitch {
 struct ZstdFrameState {
   ZstdKeptTables tables;
   ZstdRepeats repeats;
-  std::span<const std::byte> content;  // the last of it, as far back as the window
-  std::uint64_t frame_bytes = 0;       // of all content
-  std::uint64_t block_number = 1;      // of the next block
+  std::vector<std::byte> content;  // the last of it, as far back as the window
+  std::uint64_t frame_bytes = 0;   // of all content
+  std::uint64_t block_number = 1;  // of the next block
 };
 
 // The blocks of one frame, piece by piece. What comes of a block is kept until it is complete. Memory grows

@@ -12,7 +12,7 @@ ZstdDecodedBlock ZstdBlockDecoder::decode(const ZstdWalkedBlock& block, std::siz
   ZstdDecodedBlock decoded;
   decoded.damaged = block.damaged;
   if (decoded.damaged) return decoded;
-  if (block.header.type != ZstdBlockType::kCompressed || block.data.empty()) {
+  if (block.header.type != ZstdBlockType::kCompressed) {
     decoded.content_bytes = block.header.size;
     decoded.literals = block.data;
     return decoded;

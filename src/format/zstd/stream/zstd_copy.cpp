@@ -123,6 +123,12 @@ void ZstdContent::leave_memory() {
   before_end_ = 0;
 }
 
+std::vector<std::byte> ZstdContent::take_window() {
+  std::vector<std::byte> last = window();
+  memory_.reset();
+  return last;
+}
+
 std::vector<std::byte> ZstdContent::window() const {
   const std::byte* const begin = memory_->get();
   const auto count = static_cast<std::size_t>(std::min(bytes_, window_bytes_));

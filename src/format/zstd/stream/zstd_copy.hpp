@@ -33,11 +33,12 @@ class ZstdContent {
   }
   // Continues in other memory. Throws std::bad_alloc.
   void leave_memory();
-  // The last bytes, the window at most, in one piece.
-  std::vector<std::byte> window() const;
+  // The last bytes, the window at most, in one piece. Gives up the memory; nothing can be added then.
+  std::vector<std::byte> take_window();
   static std::uint64_t memory_bytes(std::uint64_t window_bytes, std::size_t kept_bytes);
 
  private:
+  std::vector<std::byte> window() const;
   bool copy_sequences(const ZstdDecodedBlock& block, std::byte* to);
   void copy_far_match(std::byte* to, std::size_t offset, std::size_t count);
 

@@ -13,8 +13,9 @@ namespace {
 
 constexpr std::size_t kWholeBlockBytes = kZstdBlockHeaderBytes + kZstdMostBlockBytes;
 constexpr std::size_t kGroupLiteralBytes = std::size_t{384} << 10;
-// Shorter inputs are done before other threads would help.
-constexpr std::uint64_t kLeastInputBytes = std::uint64_t{512} << 10;
+// Shorter ones are done before other threads would help.
+constexpr std::uint64_t kLeastInputBytes = std::uint64_t{512} << 10,
+                        kLeastContentBytes = std::uint64_t{1} << 20;
 
 }  // namespace
 
@@ -62,14 +63,17 @@ struct ZstdParallelDecoder::Group {
 };
 
 std::uint64_t ZstdParallelLimits::memory_bytes(std::uint64_t window_bytes) const {
-  return groups * ZstdParallelDecoder::group_memory_bytes(*this) +
-         ZstdContent::memory_bytes(window_bytes, kept_bytes());
+  // The window once more: ZstdParallelDecoder::begin_judging().
+  return ZstdContent::memory_bytes(window_bytes, kept_bytes()) +
+         std::max(groups * ZstdParallelDecoder::group_memory_bytes(*this), window_bytes);
 }
 
-ZstdParallelLimits zstd_parallel_limits(const StreamMeans& means, std::uint64_t window_bytes) {
+ZstdParallelLimits zstd_parallel_limits(const StreamMeans& means, std::uint64_t window_bytes,
+                                        std::optional<std::uint64_t> content_bytes) {
   ZstdParallelLimits limits;
   limits.loans = means.loans;
-  if (!means.input_bytes || *means.input_bytes >= kLeastInputBytes)
+  if (means.input_bytes.value_or(kLeastInputBytes) >= kLeastInputBytes &&
+      content_bytes.value_or(kLeastContentBytes) >= kLeastContentBytes)
     for (limits.threads = means.threads; limits.threads > 1; --limits.threads) {
       limits.groups = limits.threads + limits.threads / 2 + 2;
       if (means.memory_bytes == 0 || limits.memory_bytes(window_bytes) <= means.memory_bytes) return limits;
@@ -102,7 +106,8 @@ std::uint64_t ZstdParallelDecoder::decoded_elsewhere() {
 StreamStep ZstdParallelDecoder::restore(std::span<const std::byte> input, std::span<std::byte> output) {
   StreamStep step;
   for (;;) {
-    if (judge_ && ready_.empty()) {
+    if (is_damaged_ && ready_.empty()) {
+      if (!judge_) begin_judging();
       judge(step, input.subspan(step.input_bytes), output);
       return step;
     }
@@ -115,17 +120,18 @@ StreamStep ZstdParallelDecoder::restore(std::span<const std::byte> input, std::s
     // While other threads work, as much is passed on as may be lent.
     const bool gathers = lends_ && !threads_.empty() && !input.empty();
     const auto block_number = block_number_;
-    while (ready_.size() < limits_.lent_bytes && ready_after_.empty() && !judge_ &&
+    while (ready_.size() < limits_.lent_bytes && ready_after_.empty() && !is_damaged_ &&
            add_content(waits && (gathers || ready_.empty()))) {
     }
-    if (gathers && !waits && ready_.size() < limits_.lent_bytes && ready_after_.empty() && !judge_ && !ended_)
+    if (gathers && !waits && ready_.size() < limits_.lent_bytes && ready_after_.empty() && !is_damaged_ &&
+        !ended_)
       return step;
     const bool was_ready = !ready_.empty();
     pass_on(step, output);
     step.ended = ended_ && ready_.empty();
     if (step.ended || was_ready || !waits) return step;
     // Blocks without content made room for others; otherwise, there is nothing but the beginning of a block.
-    if (block_number_ == block_number && taken == 0 && !judge_) return step;
+    if (block_number_ == block_number && taken == 0 && !is_damaged_) return step;
   }
 }
 
@@ -233,7 +239,7 @@ bool ZstdParallelDecoder::add_content(bool waits) {
   }
   const auto content = content_.add(decoded, block.header.type);
   if (!content) {
-    begin_judging();
+    is_damaged_ = true;
     return false;
   }
   if (ready_.empty())
@@ -279,23 +285,25 @@ void ZstdParallelDecoder::lend(StreamStep& step) {
   ready_ = std::exchange(ready_after_, {});
 }
 
-// The reference restorer continues with the block whose content could not be made. It gets what was taken.
+// The reference restorer continues with the block whose content could not be made. It gets what was taken. The window is in
+// memory twice while it is handed over, and the groups no more.
 void ZstdParallelDecoder::begin_judging() {
-  ZstdFrameState state;
-  const std::vector<std::byte> window = content_.window();
-  state.tables = read_zstd_origins(origins_);
-  state.repeats = ZstdRepeats(content_.offsets().offsets);
-  state.content = window;
-  state.frame_bytes = content_.bytes();
-  state.block_number = block_number_;
-  judge_ = std::make_unique<ZstdReferenceDecoder>(window_bytes_, std::move(state));
-  const std::scoped_lock lock(mutex_);
+  stop_threads();
   for (const auto& group : groups_)
     for (std::size_t i = group == groups_.front() ? block_ : 0; i < group->blocks.size(); ++i) {
       const std::span<const std::byte> data = group->blocks[i].data;
       judged_.insert(judged_.end(), data.data() - kZstdBlockHeaderBytes, data.data() + data.size());
     }
   judged_.insert(judged_.end(), pending_.begin(), pending_.end());
+  groups_.clear();
+  idle_groups_.clear();
+  ZstdFrameState state;
+  state.tables = read_zstd_origins(origins_);
+  state.repeats = ZstdRepeats(content_.offsets().offsets);
+  state.frame_bytes = content_.bytes();
+  state.block_number = block_number_;
+  state.content = content_.take_window();
+  judge_ = std::make_unique<ZstdReferenceDecoder>(window_bytes_, std::move(state));
 }
 
 void ZstdParallelDecoder::judge(StreamStep& step, std::span<const std::byte> input,

@@ -39,8 +39,10 @@ struct ZstdParallelLimits {
   std::uint64_t memory_bytes(std::uint64_t window_bytes) const;
 };
 
-// One thread if there is too little memory or input for more.
-ZstdParallelLimits zstd_parallel_limits(const StreamMeans& means, std::uint64_t window_bytes);
+// For a frame that states this window and, perhaps, its size. One thread if there is too little memory, input or content
+// for more.
+ZstdParallelLimits zstd_parallel_limits(const StreamMeans& means, std::uint64_t window_bytes,
+                                        std::optional<std::uint64_t> content_bytes);
 
 class ZstdParallelDecoder : public PieceStream {
  public:
@@ -100,7 +102,8 @@ class ZstdParallelDecoder : public PieceStream {
   };
   std::deque<Loan> loans_;
   std::uint64_t passed_bytes_ = 0;
-  // Once a block is damaged.
+  // Once a block is damaged, and once what is before it was passed on.
+  bool is_damaged_ = false;
   std::unique_ptr<ZstdReferenceDecoder> judge_;
   std::vector<std::byte> judged_;  // what it has not taken
 

@@ -23,7 +23,7 @@ ZstdWalkedBlock ZstdWalk::walk(const ZstdBlockHeader& header, std::span<const st
   block.header = header;
   block.data = data;
   block.damaged = is_damaged(header);
-  if (!block.damaged && header.type == ZstdBlockType::kCompressed && !data.empty()) {
+  if (!block.damaged && header.type == ZstdBlockType::kCompressed) {
     try {
       walk_compressed(block);
     } catch (const ZstdDamage&) {

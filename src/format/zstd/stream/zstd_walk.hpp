@@ -43,7 +43,8 @@ class ZstdWalk {
   // empty.
   ZstdWalkedBlock walk(const ZstdBlockHeader& header, std::span<const std::byte> data);
   bool is_damaged(const ZstdBlockHeader& header) const {
-    return header.type == ZstdBlockType::kReserved || header.size > most_block_bytes_;
+    return header.type == ZstdBlockType::kReserved || header.size > most_block_bytes_ ||
+           (header.type == ZstdBlockType::kCompressed && header.size == 0);
   }
 
  private:

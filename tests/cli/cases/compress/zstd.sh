@@ -44,6 +44,22 @@ for threads in 2 8; do hemstitch --format zstd -T$threads -B1M -c large | cmp - 
 hemstitch --format zstd --verify -T2 -B1M -c large | cmp - one
 zstd -dqc one | cmp - large
 hemstitch -dc --range 5999000-5999100 one | cmp - <(tail -c +5999001 large | head -c 100)
+# One frame by several threads, from a file and from a pipe, and cut off.
+noise 150000 >noisy
+zstd -qc noisy >noisy.zst
+for threads in 1 2 8; do
+  hemstitch -dc -T$threads noisy.zst | cmp - noisy
+  zstd -qc <noisy | hemstitch -dc -T$threads | cmp - noisy
+  { zstd -qc <noisy && cat noisy.zst data.zst; } | hemstitch -dc -T$threads | cmp - <(cat noisy noisy data)
+  hemstitch -dc -T$threads --range 1000000-1000010 noisy.zst | cmp - <(tail -c +1000001 noisy | head -c 10)
+done
+head -c 600000 noisy.zst | status_of hemstitch -t -T8 2>&1 | sed 's/byte [0-9]*/byte N/'
+# Damage in it: the place, and the content before it, are those of one thread.
+{ printf '\x28\xb5\x2f\xfd\0\x50' && for block in {1..12}; do printf '\0\0\10' && head -c 65536 noisy; done && printf '\6\0\0'; } >damaged.zst
+for threads in 1 8; do
+  status_of hemstitch -t -T$threads damaged.zst
+  hemstitch -dc -T$threads damaged.zst 2>/dev/null | wc -c
+done
 # Frames in a row, skippable and empty ones.
 { cat data.zst && printf '\x5f\x2a\x4d\x18\4\0\0\0skip' && zstd -qc </dev/null && cat theirs.zst; } >row
 hemstitch -dc row | cmp - <(cat data data)

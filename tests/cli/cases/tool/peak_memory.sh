@@ -3,7 +3,7 @@
 needs python3
 [[ -z $HEMSTITCH_SANITIZE ]] || { echo 'skipped: sanitizers take memory of their own'; exit 77; }
 python3 - <<'END'
-import gzip, os, random, resource, struct, zlib
+import gzip, os, random, resource, struct, subprocess, zlib
 frame = bytes.fromhex("04224d18604082") + struct.pack("<I", 0x80000001) + b"x" + bytes(4)
 count = 200000
 files = {"many.lz4": frame * count, "skip.lz4": struct.pack("<II", 0x184D2A50, 0) * count + frame,
@@ -21,6 +21,11 @@ files["bomb.gz"] = gzip.compress(bytes(10 << 20)) * 420
 for name, data in files.items():
     with open(name, "wb") as file:
         file.write(data)
+# Many sequences in each block, none of which reaches as far back as content repeats.
+forms = [b"%x" % (i ** 5 + 10 ** 9) for i in range(100)]
+with open("text", "wb") as file:
+    file.write(b" ".join(b" ".join(random.Random(i).choices(forms, k=200000)) for i in range(3)) * 7)
+subprocess.run(["hemstitch", "--format", "zstd", "-q", "text", "-o", "text.zst"], check=True)
 del data, words
 files.clear()  # what this process has counts for those that it starts
 
@@ -49,6 +54,11 @@ commands = """
 25 -t --backend cpu -T4 --memory 12M text.gz
 46 -t --backend cpu -T4 --memory 32M text.gz
 46 -t --backend cpu -T4 --memory 32M bomb.gz
+24 -t --backend cpu -T2 text.zst
+30 -t --backend cpu -T4 text.zst
+30 -dc --backend cpu -T4 text.zst
+20 -t --backend cpu -T4 --memory 12M text.zst
+26 -t --backend cpu -T4 --memory 24M text.zst
 """.split("\n")
 null = os.open("/dev/null", os.O_RDWR)
 for line in filter(None, commands):
