@@ -76,6 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // Whoever counts the content says this, between two pieces.
   const std::string counted = "content size";
   if (read.why != counted && expected.why != counted)
-    require(read.why == expected.why && read.content == expected.content && read.used_bytes == expected.used_bytes);
+    require(read.why == expected.why && read.content == expected.content &&
+            read.used_bytes == expected.used_bytes);
   return 0;
 }

@@ -1,5 +1,6 @@
 // What decoders have in common that keep the input of a stream in pieces, several of which are restored at once
-// (deflate_parallel_decoder.hpp, deflate_device_decoder.hpp): the pieces, the position, and the threads.
+// (deflate_parallel_decoder.hpp, deflate_device_decoder.hpp, zstd_parallel_decoder.hpp): the pieces, the position, and the
+// threads.
 //
 // The calling thread takes input into pieces and passes on content. Positions count all input bytes. Bytes that were
 // taken and not restored, or that lie after the end of a stream, stay in their pieces.
@@ -70,6 +71,20 @@ class PieceStream : public StreamDecoder {
   bool start_threads(unsigned count, const std::function<void()>& work);
   // To be called, at the latest by a destructor, before what the threads use is destroyed.
   void stop_threads();
+  // What such a thread does: do_task(lock) does what is most urgent and returns true, or returns false if there is nothing to
+  // do. It gets the lock of mutex_ locked, and leaves it so.
+  template <class DoTask>
+  void work_until_stopped(const DoTask& do_task) {
+    std::unique_lock lock(mutex_);
+    while (!stops_)
+      if (!do_task(lock)) work_comes_.wait(lock);
+  }
+  // The calling thread works while it waits.
+  template <class Condition, class DoTask>
+  void work_until(std::unique_lock<std::mutex>& lock, const Condition& condition, const DoTask& do_task) {
+    while (!condition())
+      if (!do_task(lock)) work_is_done_.wait(lock);
+  }
 
   // Only for the calling thread.
   std::uint64_t taken_bytes_ = 0;

@@ -622,13 +622,9 @@ bool DeflateDeviceDecoder::is_dropped() const {
 // ---- Threads of the device ----
 
 void DeflateDeviceDecoder::work() {
-  std::unique_lock lock(mutex_);
-  while (!stops_) {
+  work_until_stopped([this](std::unique_lock<std::mutex>& lock) {
     const auto task = next_task();
-    if (!task) {
-      work_comes_.wait(lock);
-      continue;
-    }
+    if (!task) return false;
     switch (task->kind) {
       case Task::Kind::kRestore:
         restore(*task, lock);
@@ -644,7 +640,8 @@ void DeflateDeviceDecoder::work() {
     }
     work_is_done_.notify_all();
     work_comes_.notify_all();
-  }
+    return true;
+  });
 }
 
 // Call it with the mutex held.

@@ -537,15 +537,13 @@ void DeflateParallelDecoder::release(std::uint64_t before_byte) {
 // A thread that waits works meanwhile.
 template <class Condition>
 void DeflateParallelDecoder::wait_until(std::unique_lock<std::mutex>& lock, const Condition& condition) {
-  while (!condition()) {
+  work_until(lock, condition, [&](std::unique_lock<std::mutex>& held) {
     const Task task = next_task(true);
-    if (!task.piece) {
-      work_is_done_.wait(lock);
-      continue;
-    }
+    if (!task.piece) return false;
     if (!own_decoder_) own_decoder_ = std::make_unique<DeflatePieceDecoder>();
-    run(task, *own_decoder_, lock);
-  }
+    run(task, *own_decoder_, held);
+    return true;
+  });
 }
 
 // ---- Threads ----
@@ -553,14 +551,11 @@ void DeflateParallelDecoder::wait_until(std::unique_lock<std::mutex>& lock, cons
 void DeflateParallelDecoder::work() {
   std::unique_ptr<DeflatePieceDecoder> decoder(new (std::nothrow) DeflatePieceDecoder);
   if (!decoder) return;
-  std::unique_lock lock(mutex_);
-  while (!stops_) {
+  work_until_stopped([&](std::unique_lock<std::mutex>& lock) {
     const Task task = next_task(false);
-    if (task.piece)
-      run(task, *decoder, lock);
-    else
-      work_comes_.wait(lock);
-  }
+    if (task.piece) run(task, *decoder, lock);
+    return task.piece != nullptr;
+  });
 }
 
 // The most urgent task.

@@ -59,7 +59,8 @@ StreamMemory zstd_stream_memory(const FrameHeader& header, const StreamMeans& me
 }
 
 std::unique_ptr<StreamDecoder> make_zstd_decoder(ZstdDecoderStates& states, const FrameHeader& header,
-                                                 std::span<const std::byte> dictionary, const StreamMeans& means) {
+                                                 std::span<const std::byte> dictionary,
+                                                 const StreamMeans& means) {
   const ZstdParallelLimits limits = limits_of(header, means);
   if (limits.threads == 1 || !dictionary.empty())
     return std::make_unique<ZstdCpuDecoder>(states, header, dictionary);

@@ -14,6 +14,7 @@ namespace hemstitch {
 StreamMemory zstd_stream_memory(const FrameHeader& header, const StreamMeans& means);
 // `states` must outlive the decoder.
 std::unique_ptr<StreamDecoder> make_zstd_decoder(ZstdDecoderStates& states, const FrameHeader& header,
-                                                 std::span<const std::byte> dictionary, const StreamMeans& means);
+                                                 std::span<const std::byte> dictionary,
+                                                 const StreamMeans& means);
 
 }  // namespace hemstitch

@@ -220,13 +220,13 @@ bool ZstdParallelDecoder::add_content(bool waits) {
   if (groups_.empty()) return false;
   Group& group = *groups_.front();
   if (group.state == Group::State::kFilling) return false;
-  while (group.state != Group::State::kDone) {
-    if (!waits && !threads_.empty()) return false;
-    if (Group* const next = next_group())
-      decode(*next, *own_decoder_, lock);
-    else
-      work_is_done_.wait(lock);
-  }
+  const auto is_done = [&] { return group.state == Group::State::kDone; };
+  if (!is_done() && !waits && !threads_.empty()) return false;
+  work_until(lock, is_done, [&](std::unique_lock<std::mutex>& held) {
+    Group* const next = next_group();
+    if (next != nullptr) decode(*next, *own_decoder_, held);
+    return next != nullptr;
+  });
   lock.unlock();
   const ZstdWalkedBlock& block = group.blocks[block_];
   const ZstdDecodedBlock& decoded = group.decoded[block_];
@@ -331,15 +331,13 @@ void ZstdParallelDecoder::judge(StreamStep& step, std::span<const std::byte> inp
 void ZstdParallelDecoder::work() {
   const std::unique_ptr<ZstdBlockDecoder> decoder(new (std::nothrow) ZstdBlockDecoder);
   if (!decoder) return;
-  std::unique_lock lock(mutex_);
-  while (!stops_) {
-    if (Group* const group = next_group()) {
-      decode(*group, *decoder, lock);
-      decoded_elsewhere_ += group->blocks.size();
-    } else {
-      work_comes_.wait(lock);
-    }
-  }
+  work_until_stopped([&](std::unique_lock<std::mutex>& lock) {
+    Group* const group = next_group();
+    if (group == nullptr) return false;
+    decode(*group, *decoder, lock);
+    decoded_elsewhere_ += group->blocks.size();
+    return true;
+  });
 }
 
 // The first one that waits.
