@@ -26,11 +26,8 @@ class ZstdContent {
 
   std::uint64_t bytes() const { return bytes_; }
   const ZstdOffsets& offsets() const { return offsets_; }
-  // Keeps the memory where this byte is as it is, even without this object, unless content is added.
-  // Each call makes an owner of its own.
-  std::shared_ptr<const std::byte> owner(const std::byte* byte) const {
-    return {std::make_shared<const std::shared_ptr<LargeBuffer>>(memory_), byte};
-  }
+  // Where content was added last.
+  const std::shared_ptr<LargeBuffer>& memory() const { return memory_; }
   // Continues in other memory. Throws std::bad_alloc.
   void leave_memory();
   // The last bytes, the window at most, in one piece. Gives up the memory; nothing can be added then.

@@ -12,6 +12,8 @@ namespace hemstitch {
 namespace {
 
 constexpr std::size_t kWholeBlockBytes = kZstdBlockHeaderBytes + kZstdMostBlockBytes;
+// How many blocks may have content that is not taken yet.
+constexpr std::size_t kMostMade = 32;
 constexpr std::size_t kGroupLiteralBytes = std::size_t{384} << 10;
 // Shorter ones are done before other threads would help.
 constexpr std::uint64_t kLeastInputBytes = std::uint64_t{512} << 10,
@@ -92,7 +94,9 @@ ZstdParallelDecoder::ZstdParallelDecoder(std::uint64_t window_bytes, const ZstdP
       most_block_bytes_(static_cast<std::size_t>(std::min<std::uint64_t>(window_bytes, kZstdMostBlockBytes))),
       walk_(most_block_bytes_),
       own_decoder_(std::make_unique<ZstdBlockDecoder>()),
-      content_(window_bytes, limits.kept_bytes()) {}
+      content_(window_bytes, limits.kept_bytes()) {
+  made_.reserve(kMostMade);
+}
 
 ZstdParallelDecoder::~ZstdParallelDecoder() { stop_threads(); }
 
@@ -106,8 +110,7 @@ std::uint64_t ZstdParallelDecoder::decoded_elsewhere() {
 StreamStep ZstdParallelDecoder::restore(std::span<const std::byte> input, std::span<std::byte> output) {
   StreamStep step;
   for (;;) {
-    if (is_damaged_ && ready_.empty()) {
-      if (!judge_) begin_judging();
+    if (judge_) {
       judge(step, input.subspan(step.input_bytes), output);
       return step;
     }
@@ -119,20 +122,36 @@ StreamStep ZstdParallelDecoder::restore(std::span<const std::byte> input, std::s
     if (input.empty() || all_taken_) seal();
     // While other threads work, as much is passed on as may be lent.
     const bool gathers = lends_ && !threads_.empty() && !input.empty();
-    const auto block_number = block_number_;
-    while (ready_.size() < limits_.lent_bytes && ready_after_.empty() && !is_damaged_ &&
-           add_content(waits && (gathers || ready_.empty()))) {
+    const auto blocks_taken = blocks_taken_;
+    while (ready_.content.size() < limits_.lent_bytes &&
+           take_content(waits && (gathers || ready_.content.empty()))) {
     }
-    if (gathers && !waits && ready_.size() < limits_.lent_bytes && ready_after_.empty() && !is_damaged_ &&
-        !ended_)
+    const bool was_ready = !ready_.content.empty();
+    if (nothing_comes()) {
+      if (!was_ready) {
+        begin_judging();
+        continue;
+      }
+    } else if (gathers && !waits && ready_.content.size() < limits_.lent_bytes && !is_made() && !ended_) {
       return step;
-    const bool was_ready = !ready_.empty();
+    }
     pass_on(step, output);
-    step.ended = ended_ && ready_.empty();
+    step.ended = ended_ && ready_.content.empty();
     if (step.ended || was_ready || !waits) return step;
     // Blocks without content made room for others; otherwise, there is nothing but the beginning of a block.
-    if (block_number_ == block_number && taken == 0 && !is_damaged_) return step;
+    if (blocks_taken_ == blocks_taken && taken == 0) return step;
   }
+}
+
+// Whether a block is damaged, and all content before it was taken.
+bool ZstdParallelDecoder::nothing_comes() {
+  const std::scoped_lock lock(mutex_);
+  return is_damaged_ && made_.empty();
+}
+
+bool ZstdParallelDecoder::is_made() {
+  const std::scoped_lock lock(mutex_);
+  return !made_.empty();
 }
 
 // Takes whole blocks into groups, and what there is of the next one. Returns how many bytes it took.
@@ -214,79 +233,65 @@ void ZstdParallelDecoder::seal() {
   work_comes_.notify_one();
 }
 
-// Makes content of the next block. Returns false if none is decoded; if it waits, if there is none.
-bool ZstdParallelDecoder::add_content(bool waits) {
+// Takes content of a block. Returns false if there is none; if it waits, if none can be made. And if it does not follow in
+// memory on what is to be passed on.
+bool ZstdParallelDecoder::take_content(bool waits) {
   std::unique_lock lock(mutex_);
-  if (groups_.empty()) return false;
-  Group& group = *groups_.front();
-  if (group.state == Group::State::kFilling) return false;
-  const auto is_done = [&] { return group.state == Group::State::kDone; };
-  if (!is_done() && !waits && !threads_.empty()) return false;
-  work_until(lock, is_done, [&](std::unique_lock<std::mutex>& held) {
-    Group* const next = next_group();
-    if (next != nullptr) decode(*next, *own_decoder_, held);
-    return next != nullptr;
-  });
-  lock.unlock();
-  const ZstdWalkedBlock& block = group.blocks[block_];
-  const ZstdDecodedBlock& decoded = group.decoded[block_];
-  while (!loans_.empty() && loans_.front().owner.expired()) loans_.pop_front();
-  // What is lent longer than others keeps the memory for itself.
-  if (!loans_.empty() && content_.bytes() - loans_.front().begin > limits_.kept_bytes()) {
-    if (!ready_.empty()) return false;  // it is in that memory
-    content_.leave_memory();
-    loans_.clear();
+  if (waits || threads_.empty()) {
+    const auto is_over = [&] {
+      return !made_.empty() || (!makes_content_ && (is_damaged_ || groups_.empty() ||
+                                                    groups_.front()->state == Group::State::kFilling));
+    };
+    work_until(lock, is_over,
+               [&](std::unique_lock<std::mutex>& held) { return do_task(held, *own_decoder_); });
   }
-  const auto content = content_.add(decoded, block.header.type);
-  if (!content) {
-    is_damaged_ = true;
-    return false;
-  }
-  if (ready_.empty())
-    ready_ = *content;
-  else if (ready_.data() + ready_.size() == content->data())
-    ready_ = {ready_.data(), ready_.size() + content->size()};
+  if (made_.empty()) return false;
+  Made& next = made_.front();
+  const std::span<const std::byte> ready = ready_.content;
+  if (ready.empty())
+    ready_ = next;
+  else if (next.content.empty() || ready.data() + ready.size() == next.content.data())
+    ready_.content = {ready.data(), ready.size() + next.content.size()};
   else
-    ready_after_ = *content;
-  position_ += kZstdBlockHeaderBytes + block.data.size();
-  origins_ = block.origins;
-  ++block_number_;
-  ended_ = block.header.last;
-  if (++block_ < group.blocks.size()) return true;
-  block_ = 0;
-  lock.lock();
-  idle_groups_.push_back(std::move(groups_.front()));
-  groups_.pop_front();
+    return false;
+  position_ += next.input_bytes;
+  ended_ = next.last;
+  ++blocks_taken_;
+  const bool could_not = !may_make_content();
+  made_bytes_ -= next.content.size();
+  made_.erase(made_.begin());
+  if (could_not && may_make_content()) work_comes_.notify_one();
   return true;
 }
 
 void ZstdParallelDecoder::pass_on(StreamStep& step, std::span<std::byte> output) {
-  while (!ready_.empty()) {
-    if (lends_ && ready_.size() >= limits_.lent_bytes) {
-      if (step.output_bytes == 0) lend(step);
-      return;
-    }
-    const std::size_t count = std::min(ready_.size(), output.size() - step.output_bytes);
-    std::memcpy(output.data() + step.output_bytes, ready_.data(), count);
-    step.output_bytes += count;
-    passed_bytes_ += count;
-    ready_ = ready_.subspan(count);
-    if (!ready_.empty()) return;
-    ready_ = std::exchange(ready_after_, {});
+  std::span<const std::byte>& ready = ready_.content;
+  if (ready.empty()) return;
+  if (lends_ && ready.size() >= limits_.lent_bytes) {
+    lend(step);
+    return;
   }
+  step.output_bytes = std::min(ready.size(), output.size());
+  std::memcpy(output.data(), ready.data(), step.output_bytes);
+  passed_bytes_ += step.output_bytes;
+  ready = ready.subspan(step.output_bytes);
 }
 
 void ZstdParallelDecoder::lend(StreamStep& step) {
-  step.lent = ready_;
-  step.owner = content_.owner(ready_.data());
-  step.output_bytes = ready_.size();
-  loans_.push_back({passed_bytes_, step.owner});
-  passed_bytes_ += ready_.size();
-  ready_ = std::exchange(ready_after_, {});
+  step.lent = ready_.content;
+  // An owner of its own for each loan, which keeps the memory as it is, unless content is added.
+  step.owner = {std::make_shared<const std::shared_ptr<LargeBuffer>>(ready_.memory), step.lent.data()};
+  step.output_bytes = step.lent.size();
+  {
+    const std::scoped_lock lock(mutex_);
+    loans_.push_back({passed_bytes_, step.owner});
+  }
+  passed_bytes_ += step.lent.size();
+  ready_ = {};
 }
 
 // The reference restorer continues with the block whose content could not be made. It gets what was taken. The window is in
-// memory twice while it is handed over, and the groups no more.
+// memory twice while it is handed over, and the groups no more. Call it without the mutex.
 void ZstdParallelDecoder::begin_judging() {
   stop_threads();
   for (const auto& group : groups_)
@@ -331,13 +336,20 @@ void ZstdParallelDecoder::judge(StreamStep& step, std::span<const std::byte> inp
 void ZstdParallelDecoder::work() {
   const std::unique_ptr<ZstdBlockDecoder> decoder(new (std::nothrow) ZstdBlockDecoder);
   if (!decoder) return;
-  work_until_stopped([&](std::unique_lock<std::mutex>& lock) {
-    Group* const group = next_group();
-    if (group == nullptr) return false;
-    decode(*group, *decoder, lock);
-    decoded_elsewhere_ += group->blocks.size();
+  work_until_stopped([&](std::unique_lock<std::mutex>& lock) { return do_task(lock, *decoder); });
+}
+
+// Content first: the other threads can go on without its thread, but not without its content.
+bool ZstdParallelDecoder::do_task(std::unique_lock<std::mutex>& lock, ZstdBlockDecoder& decoder) {
+  if (may_make_content()) {
+    make_content(lock);
     return true;
-  });
+  }
+  Group* const group = next_group();
+  if (group == nullptr) return false;
+  decode(*group, decoder, lock);
+  if (&decoder != own_decoder_.get()) decoded_elsewhere_ += group->blocks.size();
+  return true;
 }
 
 // The first one that waits.
@@ -366,7 +378,61 @@ void ZstdParallelDecoder::decode(Group& group, ZstdBlockDecoder& decoder,
   }
   lock.lock();
   group.state = Group::State::kDone;
+  tell();
+}
+
+// Call it with the mutex held. So much content may wait that it stays where it is until it is passed on.
+bool ZstdParallelDecoder::may_make_content() const {
+  return !makes_content_ && !is_damaged_ && made_bytes_ < limits_.lent_bytes && made_.size() < kMostMade &&
+         !groups_.empty() && groups_.front()->state == Group::State::kDone;
+}
+
+// Of blocks of the first group, as many as may wait.
+void ZstdParallelDecoder::make_content(std::unique_lock<std::mutex>& lock) {
+  Group& group = *groups_.front();
+  makes_content_ = true;
+  while (block_ < group.blocks.size() && made_bytes_ < limits_.lent_bytes && made_.size() < kMostMade) {
+    while (!loans_.empty() && loans_.front().owner.expired()) loans_.pop_front();
+    // What is lent longer than others keeps the memory for itself.
+    const bool leaves = !loans_.empty() && content_.bytes() - loans_.front().begin > limits_.kept_bytes();
+    if (leaves) loans_.clear();
+    const ZstdWalkedBlock& block = group.blocks[block_];
+    Made made;
+    bool is_right = false;
+    lock.unlock();
+    try {
+      if (leaves) content_.leave_memory();
+      if (const auto content = content_.add(group.decoded[block_], block.header.type)) {
+        made = {*content, content_.memory(), kZstdBlockHeaderBytes + block.data.size(), block.header.last};
+        is_right = true;
+      }
+    } catch (const std::bad_alloc&) {  // the reference restorer says so, or finds some
+    }
+    lock.lock();
+    if (!is_right) {
+      is_damaged_ = true;
+      break;
+    }
+    origins_ = block.origins;
+    ++block_number_;
+    ++block_;
+    made_bytes_ += made.content.size();
+    made_.push_back(std::move(made));
+    work_is_done_.notify_all();
+  }
+  makes_content_ = false;
+  if (!is_damaged_ && block_ == group.blocks.size()) {
+    block_ = 0;
+    idle_groups_.push_back(std::move(groups_.front()));
+    groups_.pop_front();
+  }
+  tell();
+}
+
+// Call it with the mutex held, after a task.
+void ZstdParallelDecoder::tell() {
   work_is_done_.notify_all();
+  if (may_make_content()) work_comes_.notify_one();
 }
 
 }  // namespace hemstitch

@@ -2,8 +2,8 @@
 //
 // A block says how long it is, so blocks are taken apart without decoding them, and what of its tables comes from
 // earlier blocks is known from their headers (zstd_walk.hpp). Threads decode literals and sequences of groups of blocks
-// (zstd_block_decoder.hpp). The calling thread takes input, makes content of what is decoded, block by block
-// (zstd_copy.hpp), and passes it on; where it would wait, it decodes as well.
+// (zstd_block_decoder.hpp). One of them at a time makes content of what is decoded, block by block (zstd_copy.hpp). The
+// calling thread takes input and passes on content; where it would wait, it does the same work as the others.
 //
 // Damage is never judged here. Where a block is damaged, or looks so, the reference restorer continues from there: it
 // finds the damage itself. So the status, the place and the content before it are its.
@@ -35,7 +35,7 @@ struct ZstdParallelLimits {
   unsigned begin_groups = 8;                         // of one block each, before threads start
   std::size_t lent_bytes = std::size_t{512} << 10;   // how much is passed on at once, and lent
 
-  std::size_t kept_bytes() const { return (loans + std::size_t{2}) * (lent_bytes + kZstdMostBlockBytes); }
+  std::size_t kept_bytes() const { return (loans + std::size_t{3}) * (lent_bytes + kZstdMostBlockBytes); }
   std::uint64_t memory_bytes(std::uint64_t window_bytes) const;
 };
 
@@ -66,7 +66,9 @@ class ZstdParallelDecoder : public PieceStream {
   bool has_room();
   void add_block(const ZstdBlockHeader& header, std::span<const std::byte> bytes);
   void seal();
-  bool add_content(bool waits);
+  bool take_content(bool waits);
+  bool nothing_comes();
+  bool is_made();
   void pass_on(StreamStep& step, std::span<std::byte> output);
   void lend(StreamStep& step);
   void begin_judging();
@@ -74,8 +76,12 @@ class ZstdParallelDecoder : public PieceStream {
   std::span<const std::byte> kept_from(std::uint64_t) const override { return {}; }
 
   void work();
+  bool do_task(std::unique_lock<std::mutex>& lock, ZstdBlockDecoder& decoder);
   Group* next_group();
   void decode(Group& group, ZstdBlockDecoder& decoder, std::unique_lock<std::mutex>& lock);
+  bool may_make_content() const;
+  void make_content(std::unique_lock<std::mutex>& lock);
+  void tell();
 
   const std::uint64_t window_bytes_;
   const ZstdParallelLimits limits_;
@@ -88,26 +94,37 @@ class ZstdParallelDecoder : public PieceStream {
   Group* filling_ = nullptr;
   std::uint64_t sealed_groups_ = 0;
   std::unique_ptr<ZstdBlockDecoder> own_decoder_;
+  bool ended_ = false;
+  struct Made {
+    std::span<const std::byte> content;  // of one block, or of several
+    std::shared_ptr<LargeBuffer> memory;
+    std::size_t input_bytes = 0;
+    bool last = false;
+  };
+  Made ready_;  // what is passed on next
+  std::uint64_t blocks_taken_ = 0;
+  bool lends_ = false;
+  std::uint64_t passed_bytes_ = 0;
+  // Once a block is damaged, and what is before it was passed on.
+  std::unique_ptr<ZstdReferenceDecoder> judge_;
+  std::vector<std::byte> judged_;  // what it has not taken
+
+  // Only for the thread that makes content.
   ZstdContent content_;
   ZstdOrigins origins_;             // of the last block whose content was made
   std::uint64_t block_number_ = 1;  // of the one after
   std::size_t block_ = 0;           // that one, in the first group
-  bool ended_ = false;
-  // Content to be passed on, and some more that does not follow it in memory.
-  std::span<const std::byte> ready_, ready_after_;
-  bool lends_ = false;
+
+  // Guarded by mutex_.
+  bool makes_content_ = false;  // a thread does
+  bool is_damaged_ = false;     // the block whose content is to be made
+  std::vector<Made> made_;      // not taken yet
+  std::size_t made_bytes_ = 0;
   struct Loan {
     std::uint64_t begin = 0;  // in the content
     std::weak_ptr<const std::byte> owner;
   };
   std::deque<Loan> loans_;
-  std::uint64_t passed_bytes_ = 0;
-  // Once a block is damaged, and once what is before it was passed on.
-  bool is_damaged_ = false;
-  std::unique_ptr<ZstdReferenceDecoder> judge_;
-  std::vector<std::byte> judged_;  // what it has not taken
-
-  // Guarded by mutex_.
   std::deque<std::unique_ptr<Group>> groups_;  // in their order, the one that is being filled last
   std::vector<std::unique_ptr<Group>> idle_groups_;
   std::uint64_t decoded_elsewhere_ = 0;
