@@ -1,6 +1,7 @@
 #include "format/zstd/stream/zstd_copy.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "format/zstd/stream/zstd_words.hpp"
@@ -13,8 +14,11 @@ constexpr std::size_t kCopyStep = 16;
 constexpr std::size_t kWrittenBeyond = 64;
 constexpr std::size_t kCopyRoom = kZstdMostBlockBytes + kWrittenBeyond;
 
+// Reads all before it writes, since both may overlap.
 [[gnu::always_inline]] inline void copy_step(std::byte* to, const std::byte* from) {
-  std::memcpy(to, from, kCopyStep);
+  std::array<std::byte, kCopyStep> bytes;
+  std::memcpy(bytes.data(), from, kCopyStep);
+  std::memcpy(to, bytes.data(), kCopyStep);
 }
 
 // Copies in whole steps, two at least.

@@ -12,6 +12,8 @@ namespace hemstitch {
 namespace {
 
 constexpr std::size_t kWholeBlockBytes = kZstdBlockHeaderBytes + kZstdMostBlockBytes;
+// With so many threads, one makes content and nothing else: it has in its caches what matches repeat.
+constexpr unsigned kLeastThreadsForMaker = 4;
 // How many blocks may have content that is not taken yet.
 constexpr std::size_t kMostMade = 32;
 constexpr std::size_t kGroupLiteralBytes = std::size_t{384} << 10;
@@ -98,7 +100,7 @@ ZstdParallelDecoder::ZstdParallelDecoder(std::uint64_t window_bytes, const ZstdP
   made_.reserve(kMostMade);
 }
 
-ZstdParallelDecoder::~ZstdParallelDecoder() { stop_threads(); }
+ZstdParallelDecoder::~ZstdParallelDecoder() { stop(); }
 
 std::uint64_t ZstdParallelDecoder::decoded_elsewhere() {
   const std::scoped_lock lock(mutex_);
@@ -260,7 +262,7 @@ bool ZstdParallelDecoder::take_content(bool waits) {
   const bool could_not = !may_make_content();
   made_bytes_ -= next.content.size();
   made_.erase(made_.begin());
-  if (could_not && may_make_content()) work_comes_.notify_one();
+  if (could_not) call_maker();
   return true;
 }
 
@@ -293,7 +295,7 @@ void ZstdParallelDecoder::lend(StreamStep& step) {
 // The reference restorer continues with the block whose content could not be made. It gets what was taken. The window is in
 // memory twice while it is handed over, and the groups no more. Call it without the mutex.
 void ZstdParallelDecoder::begin_judging() {
-  stop_threads();
+  stop();
   for (const auto& group : groups_)
     for (std::size_t i = group == groups_.front() ? block_ : 0; i < group->blocks.size(); ++i) {
       const std::span<const std::byte> data = group->blocks[i].data;
@@ -336,12 +338,32 @@ void ZstdParallelDecoder::judge(StreamStep& step, std::span<const std::byte> inp
 void ZstdParallelDecoder::work() {
   const std::unique_ptr<ZstdBlockDecoder> decoder(new (std::nothrow) ZstdBlockDecoder);
   if (!decoder) return;
+  {
+    std::unique_lock lock(mutex_);
+    if (limits_.threads >= kLeastThreadsForMaker && !std::exchange(has_maker_, true)) {
+      while (!stops_)
+        if (may_make_content())
+          make_content(lock);
+        else
+          content_may_come_.wait(lock);
+      return;
+    }
+  }
   work_until_stopped([&](std::unique_lock<std::mutex>& lock) { return do_task(lock, *decoder); });
+}
+
+void ZstdParallelDecoder::stop() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stops_ = true;
+  }
+  content_may_come_.notify_all();
+  stop_threads();
 }
 
 // Content first: the other threads can go on without its thread, but not without its content.
 bool ZstdParallelDecoder::do_task(std::unique_lock<std::mutex>& lock, ZstdBlockDecoder& decoder) {
-  if (may_make_content()) {
+  if (!has_maker_ && may_make_content()) {
     make_content(lock);
     return true;
   }
@@ -432,7 +454,12 @@ void ZstdParallelDecoder::make_content(std::unique_lock<std::mutex>& lock) {
 // Call it with the mutex held, after a task.
 void ZstdParallelDecoder::tell() {
   work_is_done_.notify_all();
-  if (may_make_content()) work_comes_.notify_one();
+  call_maker();
+}
+
+// Call it with the mutex held.
+void ZstdParallelDecoder::call_maker() {
+  if (may_make_content()) (has_maker_ ? content_may_come_ : work_comes_).notify_one();
 }
 
 }  // namespace hemstitch

@@ -2,8 +2,8 @@
 //
 // A block says how long it is, so blocks are taken apart without decoding them, and what of its tables comes from
 // earlier blocks is known from their headers (zstd_walk.hpp). Threads decode literals and sequences of groups of blocks
-// (zstd_block_decoder.hpp). One of them at a time makes content of what is decoded, block by block (zstd_copy.hpp). The
-// calling thread takes input and passes on content; where it would wait, it does the same work as the others.
+// (zstd_block_decoder.hpp). One of them at a time, of four or more always the same one, makes content of what is decoded, block
+// by block (zstd_copy.hpp). The calling thread takes input and passes on content; where it would wait, it does the same work as the others.
 //
 // Damage is never judged here. Where a block is damaged, or looks so, the reference restorer continues from there: it
 // finds the damage itself. So the status, the place and the content before it are its.
@@ -82,6 +82,8 @@ class ZstdParallelDecoder : public PieceStream {
   bool may_make_content() const;
   void make_content(std::unique_lock<std::mutex>& lock);
   void tell();
+  void call_maker();
+  void stop();
 
   const std::uint64_t window_bytes_;
   const ZstdParallelLimits limits_;
@@ -116,6 +118,8 @@ class ZstdParallelDecoder : public PieceStream {
   std::size_t block_ = 0;           // that one, in the first group
 
   // Guarded by mutex_.
+  bool has_maker_ = false;  // a thread makes content and does nothing else
+  std::condition_variable content_may_come_;
   bool makes_content_ = false;  // a thread does
   bool is_damaged_ = false;     // the block whose content is to be made
   std::vector<Made> made_;      // not taken yet
