@@ -32,8 +32,8 @@ for options in -1 -19 '--ultra -22' --fast=5 --no-check --long=27 '-T2 -B256K' -
   zstd -qc $options <data | hemstitch -dc | cmp - data
 done
 if command -v pzstd >pzstd.there; then
-  pzstd -qc -p 2 data >theirs.zst
-  hemstitch -dc theirs.zst | cmp - data
+  pzstd -qc -p 2 data >parts.zst
+  hemstitch -dc parts.zst | cmp - data
 fi
 hemstitch -t theirs.zst data.zst
 hemstitch cat theirs.zst data.zst | cmp - <(cat data data)
