@@ -44,6 +44,7 @@ complete -c hemstitch -n $main -l json -d 'With -l, print a JSON object for each
 complete -c hemstitch -n $main -s V -l version -d 'Show the version'
 complete -c hemstitch -n $main -l fast -d 'Faster and larger than -1'
 complete -c hemstitch -n $main -l linked -d 'Let blocks refer to earlier blocks'
+complete -c hemstitch -n $main -l seekable -d 'zstd: a frame for each SIZE of content, and a seek table'
 complete -c hemstitch -n $main -s o -l output -r -F -d 'Name of the output'
 complete -c hemstitch -n $main -l output-dir -x -a '(__fish_complete_directories)' -d 'Folder for the outputs'
 complete -c hemstitch -n $main -s c -l stdout -d 'Write to stdout'

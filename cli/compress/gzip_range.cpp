@@ -91,6 +91,11 @@ BgzfMember member_of(FileSource& source, std::uint64_t virtual_offset) {
   return *member;
 }
 
+StreamHooks begun_inside(StreamHooks hooks) {
+  hooks.begins_inside = true;
+  return hooks;
+}
+
 }  // namespace
 
 PartReport restore_from_nearest(FileSource& source, Sink& sink, std::uint64_t begin, std::uint64_t end,
@@ -99,8 +104,8 @@ PartReport restore_from_nearest(FileSource& source, Sink& sink, std::uint64_t be
       source, kBgzfIndexSuffix, [&](FileSource& index) { return nearest_member(index, source, begin); });
   if (members.answer && source.seek(members.answer->at)) {
     const std::uint64_t before = members.answer->content_at;
-    return {
-        restore_range(source, sink, begin - before, end == UINT64_MAX ? end : end - before, options, hooks)};
+    return {restore_range(source, sink, begin - before, end == UINT64_MAX ? end : end - before, options,
+                          begun_inside(hooks))};
   }
   const AskedIndex<GzipPoint> blocks(source, kGzipIndexSuffix, [&](FileSource& index) {
     auto reader = GzipIndexReader::of(index, source.total_bytes().value_or(0));
@@ -154,7 +159,7 @@ StreamReport restore_virtual(FileSource& source, Sink& sink, const VirtualRange&
   }
   if (member_at == source.total_bytes()) return {};
   source.seek(member_at);
-  return restore_range(source, sink, begin, end, options, hooks);
+  return restore_range(source, sink, begin, end, options, begun_inside(hooks));
 }
 
 }  // namespace hemstitch::cli

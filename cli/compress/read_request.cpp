@@ -141,6 +141,16 @@ void add_effort_options(OptionTable& table, Given& given) {
   table.flag("--linked", work.linked_blocks,
              "let blocks refer to those before them: smaller, but restored one after the other (default: "
              "independent); lz4's -BD, -BI and -BX work too");
+  table
+      .value(
+          "--seekable", "SIZE",
+          [&given](const std::string& text) {
+            given.request.compress.seekable_bytes = size_from("--seekable", text);
+          },
+          "zstd: a frame for each SIZE of content, 64K to 64M, and the seek table, by which --range begins "
+          "in "
+          "the middle (default: one frame; --seekable alone: 4M)")
+      .means_alone("4M");
   add_resource_options(table, work);
 }
 
@@ -306,6 +316,12 @@ void refuse_lacking(const Given& given) {
   if (work.block_bytes && format.block_sizes().size() == 1 && *work.block_bytes != format.block_sizes()[0])
     throw UsageError(fmt::format("-B: {} has only one block size (leave out -B)", format.title()));
   refuse(request.compress.linked_blocks, &FormatChoices::linked_blocks, "--linked", "has no such blocks");
+  const std::size_t seekable_bytes = request.compress.seekable_bytes;
+  refuse(seekable_bytes != 0, &FormatChoices::seekable, "--seekable", "has no seekable files");
+  if (seekable_bytes != 0 && (seekable_bytes < kLeastSeekableBytes || seekable_bytes > kMostSeekableBytes))
+    throw UsageError("--seekable: a frame has 64K to 64M of content");
+  if (seekable_bytes != 0 && work.block_bytes)
+    throw UsageError("-B and --seekable contradict each other: the frames are the blocks");
   refuse(!given.check.empty() || work.checks_letter, &FormatChoices::checksums, "--check",
          "always has the same checksums");
   refuse(given.no_check, &FormatChoices::checksums, "--no-check", "always has the same checksums");

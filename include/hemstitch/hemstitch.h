@@ -195,6 +195,9 @@ typedef struct hemstitch_compress_options {
   hemstitch_report* report;       /* filled on success; may be NULL */
   hemstitch_check between_pieces; /* for calls of any kind; NULL: none */
   void* between_pieces_context;   /* passed to `between_pieces` */
+  /* Zstandard: how much content each frame of a seekable file has, 64 KB to 64 MB; 0: the file is one frame. A seekable
+   * file ends with the public seek table, with which ranges are restored, and frames at once, here and elsewhere. */
+  size_t seekable_bytes;
 } hemstitch_compress_options;
 
 /* The most bytes that hemstitch_compress() writes for `input_bytes` bytes at any level; UINT64_MAX if that
@@ -288,8 +291,8 @@ typedef struct hemstitch_range {
   hemstitch_place place; /* set: the place of that block */
 } hemstitch_range;
 
-/* Restores many ranges at once, in any order: from independent blocks (LZ4, BGZF), or from gzip with an
- * index. Each block that the ranges touch is restored once; with an index, each part between two of its
+/* Restores many ranges at once, in any order: from independent blocks (LZ4, BGZF), from separate frames
+ * (Zstandard), or from gzip with an index. Each block that the ranges touch is restored once; with an index, each part between two of its
  * points. Verifies the checksums of blocks, not those of whole contents.
  *
  * The call fails, and sets no range, if headers are damaged, if blocks depend on each other

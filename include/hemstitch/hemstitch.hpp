@@ -114,6 +114,9 @@ struct CompressOptions {
   Format format = Format::kLz4;
   int level = 0;                // one of the format's; 0: its default
   std::size_t block_bytes = 0;  // LZ4: 64K, 256K, 1M or 4M; Zstandard: 1M or 4M; 0: the format's default
+  // Zstandard: how much content each frame of a seekable file has, 64 KB to 64 MB; 0: the file is one frame. A seekable
+  // file ends with the public seek table, with which ranges are restored, and frames at once, here and elsewhere.
+  std::size_t seekable_bytes = 0;
   // The next four are for LZ4 only. Other formats always have the checksums that they define.
   int acceleration = 0;           // 0: off; N of --fast=N: faster than level 1, and larger
   bool linked_blocks = false;     // each block may refer to the 64 KB before it
@@ -200,6 +203,9 @@ struct RestoredRange {
 // restored once, in batches, on the backend of the options; the processor uses all threads. All headers are
 // read. Checksums of blocks are verified, those of whole contents are not. Each range has its own status, and
 // damage elsewhere does not affect it.
+//
+// Zstandard of several frames: the same, with frames in the place of blocks, if the file ends with a seek table
+// (CompressOptions::seekable_bytes), or if every frame states the size of its content. A frame has at most 64 MB.
 //
 // gzip, one member or many (RFC 1952), with options.index: restoring begins at the last point of the index
 // before each range. There is a point about every 4 MB. Each part between two points is restored once, by all

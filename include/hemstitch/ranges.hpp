@@ -7,8 +7,8 @@
 //   line.resize(reader.read(123456789, line));
 //
 // Which inputs: LZ4 and BGZF (RFC 1952, SAM specification 4.1) with independent blocks, in any number of
-// frames; and gzip, one member or many (RFC 1952), with options.index. restore_ranges() (hemstitch.hpp) does
-// the same once, for an input in memory.
+// frames; Zstandard of several frames; and gzip, one member or many (RFC 1952), with options.index.
+// restore_ranges() (hemstitch.hpp) says more, and does the same once, for an input in memory.
 //
 // Gzip: a read restores what lies between the last point of the index before it and its end. Points are about
 // 4 MB of content apart (those of other programs 1 MB), so a read anywhere restores 2 MB on average, and a read

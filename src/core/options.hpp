@@ -1,11 +1,15 @@
 // Checks options before a byte is read. An error names the field and its permitted values.
 #pragma once
 
+#include <cstddef>
+
 #include "core/status.hpp"
 
 namespace hemstitch {
 
 inline constexpr unsigned kMaxThreads = 1024;
+inline constexpr std::size_t kLeastSeekableBytes = std::size_t{64} << 10;
+inline constexpr std::size_t kMostSeekableBytes = std::size_t{64} << 20;
 inline constexpr int kMaxAcceleration = 65536;  // liblz4 treats greater values as this one
 
 // Throws kInvalidOption. checked_options() checks what depends on the format, such as the level

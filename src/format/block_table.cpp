@@ -209,8 +209,9 @@ BlockTable::BlockTable(const RandomAccess& input, const FrameFormat* format, boo
     : input_(input) {
   FrameStream stream =
       format != nullptr ? FrameStream(verify_header_checksum, *format) : FrameStream(verify_header_checksum);
-  Builder builder(*this, stream);
   RandomAccessSource source(input);
+  stream.know_file(source, true);
+  Builder builder(*this, stream);
   walk(stream, SourceInput(source), builder);
   content_bytes_ = builder.content_bytes();
   used_bytes_ = stream.position();

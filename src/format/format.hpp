@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "core/block_plan.hpp"
+#include "core/source.hpp"
 #include "format/checksum.hpp"
 #include "format/format_figures.hpp"
 #include "format/frame_index.hpp"
@@ -32,6 +33,7 @@ struct FormatChoices {
   bool checksums = false;
   bool dictionary = false;
   bool stored_name = false;
+  bool seekable = false;
 };
 
 // A suffix of files beside the format's usual one: of "a.tgz" the content is "a.tar".
@@ -126,6 +128,12 @@ class FrameFormat {
   }
 
   virtual std::unique_ptr<FrameReader> make_reader(bool verify_header_checksum) const = 0;
+  // A reader for all of a file that can seek, where the places of its frames can be known before they are read: each is
+  // then a block, which is restored by itself. A file may end with a table of them; `walks`: otherwise their headers are
+  // read. Null if make_reader() must read the file. The file's position changes.
+  virtual std::unique_ptr<FrameReader> make_file_reader(Source& /*file*/, bool /*walks*/) const {
+    return nullptr;
+  }
   virtual std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const = 0;
 
   // Restores a stream from the middle, where a block begins: after the first `taken_bits` (at most 7) bits

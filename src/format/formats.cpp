@@ -111,7 +111,8 @@ std::string FormatTable::suffixes() const {
 CompressOptions with_defaults(CompressOptions options) {
   const FrameFormat& format = FormatTable::instance().of(options.format);
   if (options.level == 0) options.level = format.default_level();
-  if (options.block_bytes == 0) options.block_bytes = format.default_block_bytes();
+  if (options.block_bytes == 0)
+    options.block_bytes = options.seekable_bytes != 0 ? options.seekable_bytes : format.default_block_bytes();
   return options;
 }
 
@@ -124,11 +125,15 @@ void check_level(const CompressOptions& options) {
 CompressOptions checked_options(const CompressOptions& given) {
   CompressOptions options = with_defaults(given);
   const FrameFormat& format = FormatTable::instance().of(options.format);
+  if (options.seekable_bytes != 0 && !format.choices().seekable)
+    throw Error(Status::kInvalidOption,
+                fmt::format("seekable_bytes: {} has no seekable files", format.title()));
   format.check(options);
   check_level(options);
   validate(options);
   const auto sizes = format.block_sizes();
-  if (std::find(sizes.begin(), sizes.end(), options.block_bytes) == sizes.end()) {
+  if (options.seekable_bytes == 0 &&
+      std::find(sizes.begin(), sizes.end(), options.block_bytes) == sizes.end()) {
     std::vector<std::string> texts;
     for (const std::size_t size : sizes) texts.push_back(size_text(size));
     throw Error(Status::kInvalidOption,

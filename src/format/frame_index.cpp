@@ -203,6 +203,7 @@ std::optional<FrameIndex> index_separate_blocks(std::span<const std::byte> file,
 FrameIndex index_frames(Source& source, const MakeStreamDecoder& make_decoder,
                         const FrameFormat* known_format, const VisitFrame& visit) {
   FrameStream frames = known_format ? FrameStream(true, *known_format) : FrameStream(true);
+  if (source.total_bytes()) frames.know_file(source, false);
   Indexer indexer(false, make_decoder, visit);
   // Whether a block of a frame that may_be_streams is a stream of another size than it states, which then
   // holds for all of the data. Damage is not looked for far.
@@ -231,7 +232,8 @@ FrameIndex index_frames(Source& source, const MakeStreamDecoder& make_decoder,
 std::optional<std::uint64_t> last_of_full_blocks(const FrameStream& begun, Source& source) {
   const FrameHeader& header = begun.reader().header();
   const std::uint64_t first_block_at = begun.position();
-  if (!header.content_bytes || header.block_kind != BlockKind::kIndependent || !source.seek(first_block_at))
+  if (header.announces_sizes || !header.content_bytes || header.block_kind != BlockKind::kIndependent ||
+      !source.seek(first_block_at))
     return std::nullopt;
   LastTwoBlocks blocks;
   try {

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "core/bytes.hpp"
+#include "core/source.hpp"
 #include "format/formats.hpp"
 #include "format/identify.hpp"
 #include "format/skippable_frame.hpp"
@@ -143,6 +145,26 @@ FrameStream::FrameStream(const FrameStream& other)
     : verify_header_checksum_(other.verify_header_checksum_),
       format_(other.format_),
       reader_(other.reader_->clone()) {}
+
+void FrameStream::know_file(Source& file, bool walks) {
+  const FrameFormat* format = format_;
+  std::uint64_t at = 0;
+  std::array<std::byte, kSkippableMagicBytes + kSkippableSizeBytes> head;
+  while (format == nullptr && file.seek(at)) {
+    const auto there = std::span(head).first(file.read(head));
+    if (there.size() < head.size()) break;
+    if (!begins_skippable_frame(there)) {
+      format = FormatTable::instance().of_data(there.first(kIdentifyBytes));
+      break;
+    }
+    at += head.size() + load_le32(&head[kSkippableMagicBytes]);
+  }
+  if (auto reader = format != nullptr ? format->make_file_reader(file, walks) : nullptr) {
+    format_ = format;
+    reader_ = std::move(reader);
+  }
+  file.seek(0);
+}
 
 FrameReader::Event FrameStream::step(std::span<const std::byte> bytes) {
   if (format_ == nullptr && !reader_->in_skippable_frame() && !begins_skippable_frame(bytes)) identify(bytes);

@@ -26,6 +26,7 @@
 namespace hemstitch {
 
 class FrameFormat;
+class Source;
 
 // How many bytes identify a frame's format. The first step of each frame takes as many.
 inline constexpr std::size_t kIdentifyBytes = 4;
@@ -48,6 +49,7 @@ struct FrameHeader {
   BlockKind block_kind = BlockKind::kIndependent;
   bool block_checksums = false;          // of blocks' data, as it is in the frame
   bool block_content_checksums = false;  // of blocks' content
+  bool announces_sizes = false;          // of blocks' content: kBlockBegin tells them
   bool content_checksum = false;         // of the whole content
   std::size_t block_bytes =
       0;  // the most that a block restores to; for a stream: the size of a suitable piece
@@ -193,6 +195,10 @@ class FrameStream {
   FrameStream(bool verify_header_checksum, const FrameFormat& format);
   FrameStream(const FrameStream& other);  // continues by itself
   FrameStream& operator=(const FrameStream&) = delete;
+
+  // Before the first step, if all of a file that can seek will be read: has its frames read as blocks where that is
+  // possible (FrameFormat::make_file_reader()). The file is at its beginning afterwards.
+  void know_file(Source& file, bool walks);
 
   std::size_t wanted_bytes() const { return reader_->wanted_bytes(); }
   bool in_stream() const { return reader_->in_stream(); }

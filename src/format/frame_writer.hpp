@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "format/frame_layout.hpp"
 
@@ -63,6 +64,15 @@ class FrameWriter {
   virtual std::size_t write_behind(const Block& block, std::byte* to) const = 0;
   // Only if the layout has a separate last byte.
   virtual std::size_t write_last_byte(std::byte last, std::byte* to) const = 0;
+
+  // How much of a frame a block takes, with the bytes around its data.
+  struct BlockBytes {
+    std::uint32_t bytes = 0;
+    std::uint32_t content_bytes = 0;
+  };
+  // Whether a table of all blocks follows the end of a frame, and that table.
+  virtual bool has_block_table() const { return false; }
+  virtual std::vector<std::byte> block_table(std::span<const BlockBytes> /*blocks*/) const { return {}; }
 
   // Whether blocks must come with the checksum of their content.
   virtual bool has_block_content_checksums() const { return false; }

@@ -175,8 +175,10 @@ bool CompressJob::seal(CompressSlot& slot) {
       const std::size_t before = std::min<std::size_t>(history_bytes_, slot.history_bytes + block.at);
       task.history = {task.input.data() - before, before};
       if (before == 0) task.dictionary = dictionary_;
-    } else {
+    } else if (format_.dictionary_is_history()) {
       task.history = dictionary_;
+    } else {
+      task.dictionary = dictionary_;
     }
     task.output = {
         slot.output.get() + slot.tasks.size() * output_bytes_per_block() + frame_room_.before_block_bytes,
@@ -224,6 +226,10 @@ void CompressJob::work(CompressSlot& slot) try {
     ends[i] = {behind, writer_->write_behind(block, behind)};
   });
   for (std::size_t i = 0; i < blocks.size(); ++i) {
+    if (writer_->has_block_table())
+      slot.block_bytes.push_back({static_cast<std::uint32_t>(frame_room_.before_block_bytes +
+                                                             blocks[i].bytes().size() + ends[i].size()),
+                                  static_cast<std::uint32_t>(blocks[i].content.size())});
     std::byte* const before = slot.tasks[i].output.data() - frame_room_.before_block_bytes;
     if (blocks[i].data) {
       add_piece(slot.pieces, {before, ends[i].data() + ends[i].size()});
@@ -248,6 +254,8 @@ void CompressJob::emit(CompressSlot& slot, Sink& sink) {
   report_.block_count += slot.tasks.size() + (slot.last_byte.empty() ? 0 : 1);
   if (slot.content_checksum) content_checksum_->append(*slot.content_checksum, slot.input_bytes);
   slot.content_checksum.reset();
+  block_bytes_.insert(block_bytes_.end(), slot.block_bytes.begin(), slot.block_bytes.end());
+  slot.block_bytes.clear();
   emitted_input_bytes_ += slot.input_bytes;
   slot.tasks.clear();
   slot.last_byte.clear();
@@ -263,6 +271,10 @@ void CompressJob::end(Sink& sink) {
   bytes.resize(writer_->write_end(
       content_bytes(), content_checksum_ ? std::optional(content_checksum_->digest()) : std::nullopt,
       bytes.data()));
+  if (writer_->has_block_table()) {
+    const std::vector<std::byte> table = writer_->block_table(block_bytes_);
+    bytes.insert(bytes.end(), table.begin(), table.end());
+  }
   sink.write(bytes);
   report_.output_bytes += bytes.size();
 }

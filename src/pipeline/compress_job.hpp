@@ -41,7 +41,8 @@ struct CompressSlot {
   std::vector<BlockTask> tasks;
   std::optional<std::uint32_t> content_checksum;  // of its part of the content, if work() computes it
   std::vector<std::byte> last_byte;  // the block of the last byte, if there is one: after the tasks' blocks
-  std::vector<std::span<const std::byte>> pieces;  // what emit() writes, in order
+  std::vector<FrameWriter::BlockBytes> block_bytes;  // of the tasks' blocks, if the frame has a table of them
+  std::vector<std::span<const std::byte>> pieces;    // what emit() writes, in order
   std::exception_ptr error;  // from work(), thrown by emit(), so that the first block's error wins
 };
 
@@ -133,6 +134,7 @@ class CompressJob {
   std::vector<std::byte> linked_history_;  // the last history_bytes_ before the slot that is being filled
   // If the frame has one. Covers what was filled in or, if checksums combine, what was emitted.
   std::optional<RunningChecksum> content_checksum_;
+  std::vector<FrameWriter::BlockBytes> block_bytes_;  // of the blocks that were emitted, for a table
   std::uint64_t emitted_input_bytes_ = 0;
   std::uint64_t bytes_of_frames_before_ = 0;
   StreamReport report_;  // input_bytes belongs to filled(), the rest to emit()

@@ -36,11 +36,14 @@ class ContentPlace {
   }
   // For ranges: all blocks of this frame except the last two are known to be full, and the last one has this size.
   void frame_has_full_blocks(std::uint64_t last_block_bytes) { last_block_bytes_ = last_block_bytes; }
-  // Whether the next block of that frame is before the range.
-  bool may_skip_block(const FrameHeader& header) const {
-    return last_block_bytes_ && at_ + next_block_bytes(header) <= range_->begin;
+  // Whether the next block of that frame is before the range. `announced`: how much content it has, if it says so.
+  bool may_skip_block(const FrameHeader& header, std::optional<std::uint32_t> announced) const {
+    return range_ && (announced || last_block_bytes_) &&
+           at_ + next_block_bytes(header, announced) <= range_->begin;
   }
-  void skip_block(const FrameHeader& header) { at_ += next_block_bytes(header); }
+  void skip_block(const FrameHeader& header, std::optional<std::uint32_t> announced) {
+    at_ += next_block_bytes(header, announced);
+  }
 
   // The part of the block's content that is wanted.
   std::span<const std::byte> wanted(const RestoreSlot::Block& block) const {
@@ -53,7 +56,8 @@ class ContentPlace {
   }
 
  private:
-  std::uint64_t next_block_bytes(const FrameHeader& header) const {
+  std::uint64_t next_block_bytes(const FrameHeader& header, std::optional<std::uint32_t> announced) const {
+    if (announced) return *announced;
     const std::uint64_t left = frame_at_ + header.content_bytes.value() - at_;
     const std::uint64_t last = last_block_bytes_.value();
     return left > last ? std::min<std::uint64_t>(left - last, header.block_bytes) : left;

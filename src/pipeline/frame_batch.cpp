@@ -38,12 +38,13 @@ FrameCompressor::FrameCompressor(const CompressOptions& given, const FrameBatchL
   const CompressOptions& options = options_;
   if (options.verify) engine_.require_verifying(format_);
   const BlockEngine& engine = engine_.preferred();
-  const std::size_t output_bytes_per_block =
-      writer_->block_room_bytes(options.block_bytes) + frame_room_.around_block_bytes();
+  const std::size_t output_bytes_per_block = writer_->block_room_bytes(options.block_bytes) +
+                                             frame_room_.around_block_bytes() + table_bytes(2) -
+                                             table_bytes(1);
   // A short block may need more room for each of its bytes than a full one.
   const std::size_t short_block_bytes = writer_->block_room_bytes(1) - 1 + frame_room_.around_block_bytes();
   const std::size_t frame_bytes =
-      frame_room_.header_bytes + frame_room_.last_byte_bytes + frame_room_.end_bytes;
+      frame_room_.header_bytes + frame_room_.last_byte_bytes + frame_room_.end_bytes + table_bytes(1);
   BatchNeeds needs;
   needs.block_bytes = options.block_bytes;
   needs.buffer_bytes_per_block = options.block_bytes + output_bytes_per_block +
@@ -70,6 +71,13 @@ FrameCompressor::FrameCompressor(const CompressOptions& given, const FrameBatchL
   input_bytes_ = plan.blocks_per_batch * options.block_bytes;
   frames_bytes_ = needs.buffer_bytes_per_batch + plan.blocks_per_batch * output_bytes_per_block;
   output_bytes_ = frames_bytes_ + (options.verify ? input_bytes_ : 0);
+}
+
+// The most that the table of a frame takes, if it has one.
+std::size_t FrameCompressor::table_bytes(std::uint64_t block_count) const {
+  if (!writer_->has_block_table()) return 0;
+  return writer_->block_table(std::vector<FrameWriter::BlockBytes>(static_cast<std::size_t>(block_count)))
+      .size();
 }
 
 // The engine gets a dictionary with each block.
@@ -103,7 +111,7 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
       task.input = input.subspan(block.at, block.bytes);
       if (format_.dictionary_is_history())
         task.history = dictionary_;
-      else if (number == 0)
+      else if (number == 0 || writer_->history_bytes() == 0)
         task.dictionary = dictionary_;
       if (writer_->history_bytes() != 0 && number != 0) {
         const std::size_t before = std::min<std::size_t>(writer_->history_bytes(), block.at);
@@ -118,7 +126,7 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
       at += writer_->block_room_bytes(task.input.size()) + frame_room_.around_block_bytes();
       tasks.push_back(task);
     }
-    at += frame_room_.last_byte_bytes + frame_room_.end_bytes;
+    at += frame_room_.last_byte_bytes + frame_room_.end_bytes + table_bytes(layout.block_count());
   }
 
   if (!tasks.empty())
@@ -128,6 +136,7 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
   std::vector<std::span<const std::byte>> frames(inputs.size());
   run_in_parallel(inputs.size(), kInputsGrain, [&](std::size_t i) {
     std::byte* end = rooms[i].begin + rooms[i].header_bytes;
+    std::vector<FrameWriter::BlockBytes> block_bytes;
     const std::size_t beyond = i + 1 < rooms.size() ? rooms[i + 1].first_task : tasks.size();
     for (std::size_t task = rooms[i].first_task; task < beyond; ++task) {
       FrameWriter::Block block = written_block(tasks[task]);
@@ -141,6 +150,8 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
       end += bytes.size();
       writer_->write_before(block, before);
       end += writer_->write_behind(block, end);
+      block_bytes.push_back(
+          {static_cast<std::uint32_t>(end - before), static_cast<std::uint32_t>(block.content.size())});
     }
     if (rooms[i].last_byte_apart) end += writer_->write_last_byte(inputs[i].back(), end);
     end += writer_->write_end(inputs[i].size(),
@@ -148,6 +159,10 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
                                   ? std::optional(checksum_of(format_.checksum(), inputs[i]))
                                   : std::nullopt,
                               end);
+    if (writer_->has_block_table()) {
+      const std::vector<std::byte> table = writer_->block_table(block_bytes);
+      end = std::copy(table.begin(), table.end(), end);
+    }
     frames[i] = {rooms[i].begin, end};
   });
   return frames;

@@ -144,8 +144,11 @@ StreamReport restore_range_on(PointDecoder& decoder, Source& source, Sink& sink,
     return report;
   }
   source.seek(next);
-  StreamReport rest = restore_range(source, sink, std::max(range_begin, before) - before,
-                                    range_end == UINT64_MAX ? range_end : range_end - before, options, hooks);
+  StreamHooks inside = hooks;
+  inside.begins_inside = true;
+  StreamReport rest =
+      restore_range(source, sink, std::max(range_begin, before) - before,
+                    range_end == UINT64_MAX ? range_end : range_end - before, options, inside);
   rest.input_bytes += report.input_bytes + kTrailerBytes;
   rest.output_bytes += report.output_bytes;
   rest.frame_count += report.frame_count;

@@ -414,7 +414,7 @@ RestoreJob::Event RestoreJob::take(RestoreSlot& slot, std::span<const std::byte>
       begin_frame();
       return Event::kFrameBegin;
     case FrameReader::Event::kBlockBegin:
-      if (place_.may_skip_block(header_)) {
+      if (place_.may_skip_block(header_, reader.block().content_bytes)) {
         skipping_block_ = true;
         skip_bytes_ = reader.wanted_bytes();
         return Event::kSkip;
@@ -465,7 +465,7 @@ RestoreJob::Event RestoreJob::take(RestoreSlot& slot, std::span<const std::byte>
 void RestoreJob::skipped(std::uint64_t count) {
   if (!skipping_block_) return stream_.reader().skipped(count + skipped_bytes_);
   skipping_block_ = false;
-  place_.skip_block(header_);
+  place_.skip_block(header_, stream_.reader().block().content_bytes);
   stream_.reader().block_skipped(count);
 }
 

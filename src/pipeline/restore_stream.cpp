@@ -89,6 +89,7 @@ StreamReport restore_frames(Source& source, Sink& sink, const RestoreOptions& op
                             std::optional<ContentRange> range) {
   using Event = RestoreJob::Event;
   RestoreJob job(options, range, places, source.total_bytes(), DeviceTime::kBeside);
+  if (source.total_bytes() && !hooks.begins_inside && options.dictionary.empty()) job.know_source(source);
   if (hooks.index != nullptr) job.make_index(*hooks.index);
   if (!hooks.stays_on_thread) job.borrow_content();
   std::vector<RestoreSlot> slots(1);

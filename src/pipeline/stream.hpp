@@ -51,6 +51,8 @@ struct StreamHooks {
   // Restoring: what follows the last frame and begins none is content too, as for `gzip -dcf`. Then there is no
   // StreamReport::trailing_garbage_at.
   bool copies_rest = false;
+  // Restoring: the source is not at its beginning, so its end does not tell where the frames to come are.
+  bool begins_inside = false;
   // Restoring whole gzip streams: receives the points from which parts can be restored later
   // (pipeline/gzip_points.hpp). BGZF and other formats then fail with kUnsupportedFeature.
   GzipIndex* index = nullptr;

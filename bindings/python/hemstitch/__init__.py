@@ -59,9 +59,10 @@ def _refuse_dictionary(dictionary):
 
 
 def compress_many(objs, *, format="lz4", level=None, backend="auto", threads=0, block_bytes=0,
-                  content_checksum=False, dictionary=None, stream=None):
+                  content_checksum=False, dictionary=None, seekable_bytes=0, stream=None):
     """Returns a list of frames, one for each object. All go to the backend together. For arrays on a device: DeviceArrays, made there on `stream`."""
-    options = dict(format=format, level=level, backend=backend, threads=threads, block_bytes=block_bytes, content_checksum=content_checksum)
+    options = dict(format=format, level=level, backend=backend, threads=threads, block_bytes=block_bytes, content_checksum=content_checksum,
+                   seekable_bytes=seekable_bytes)
     objs = objs if isinstance(objs, (list, tuple)) else list(objs)
     if _any_but_buffers(objs):
         _refuse_dictionary(dictionary)
@@ -91,7 +92,7 @@ def restore_lz4_blocks(objs, sizes, *, backend="auto", threads=0, errors="raise"
 
 
 def restore_ranges(data, ranges, *, backend="auto", threads=0, errors="raise", index=None, return_used_bytes=False):
-    """Returns content[begin:end] for many ranges of LZ4 or BGZF data in memory, or of gzip data with an `index` from make_index(). Restores each
+    """Returns content[begin:end] for many ranges of LZ4, BGZF or seekable Zstandard data in memory, or of gzip data with an `index` from make_index(). Restores each
     block that they touch once. `errors` as for restore_many(). With `return_used_bytes`, as for restore(), the result is a pair: that list, and where the
     last frame ends; not with an `index`, which does not tell."""
     if return_used_bytes:

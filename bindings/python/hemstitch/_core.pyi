@@ -19,7 +19,7 @@ def suffixes() -> list[tuple[str, str]]:
     The suffixes of compressed files, each with the name of its format; of two formats with one suffix the usual one is first.
     """
 
-def compress(data: object | None, *, format: str = 'lz4', level: int | None = None, backend: str = 'auto', threads: int = 0, block_bytes: int = 0, content_checksum: bool = False, dictionary: object | None = None, out: object | None = None, stream: object | None = None, progress: object | None = None) -> object:
+def compress(data: object | None, *, format: str = 'lz4', level: int | None = None, backend: str = 'auto', threads: int = 0, block_bytes: int = 0, content_checksum: bool = False, dictionary: object | None = None, seekable_bytes: int = 0, out: object | None = None, stream: object | None = None, progress: object | None = None) -> object:
     """
     Compresses an object's bytes into one frame. Returns bytes, or how many bytes of `out`, a writable buffer, the frame fills; for an array on a CUDA device a DeviceArray, made there on `stream`.
 
@@ -56,7 +56,7 @@ def make_index(data: object, *, threads: int = 0) -> bytes:
     Makes a .gzidx of gzip data, as indexed_gzip and rapidgzip read and write it: places where open(.., index=..) and restore_ranges(.., index=..) can begin. Restores all of the data.
     """
 
-def compress_many(objects: Iterable, *, format: str = 'lz4', level: int | None = None, backend: str = 'auto', threads: int = 0, block_bytes: int = 0, content_checksum: bool = False, dictionary: object | None = None) -> list: ...
+def compress_many(objects: Iterable, *, format: str = 'lz4', level: int | None = None, backend: str = 'auto', threads: int = 0, block_bytes: int = 0, content_checksum: bool = False, dictionary: object | None = None, seekable_bytes: int = 0) -> list: ...
 
 def restore_many(objects: Iterable, *, format: str = 'auto', backend: str = 'auto', threads: int = 0, dictionary: object | None = None) -> list: ...
 
@@ -69,7 +69,7 @@ def restore_lz4_blocks_into(objects: Iterable, outputs: Iterable, *, backend: st
 def shuffle(objects: Iterable, element_bytes: int, back: bool) -> list: ...
 
 class CompressStream:
-    def __init__(self, *, format: str = 'lz4', level: int | None = None, backend: str = 'auto', threads: int = 0, block_bytes: int = 0, content_checksum: bool = False, dictionary: object | None = None) -> None: ...
+    def __init__(self, *, format: str = 'lz4', level: int | None = None, backend: str = 'auto', threads: int = 0, block_bytes: int = 0, content_checksum: bool = False, dictionary: object | None = None, seekable_bytes: int = 0) -> None: ...
 
     def write(self, data: object, begin: int = 0, size: int = 9223372036854775807) -> bytes: ...
 

@@ -119,13 +119,14 @@ def compress(data, *, out=None, stream=None, **options):
     return result if out is None else _put(result, out, stream)
 
 
-def compress_many(objs, *, format="lz4", level=None, backend="auto", threads=0, block_bytes=0, content_checksum=False, stream=None, progress=None):
+def compress_many(objs, *, format="lz4", level=None, backend="auto", threads=0, block_bytes=0, content_checksum=False, seekable_bytes=0, stream=None,
+                  progress=None):
     """For arrays on one device: a DeviceArray or an Error each. For tensors in host memory: bytes."""
     if not is_on_device(objs[0]):
         return _core.compress_many([_host_array(one, "compress_many") for one in objs], format=format, level=level, backend=backend,
-                                   threads=threads, block_bytes=block_bytes, content_checksum=content_checksum)
+                                   threads=threads, block_bytes=block_bytes, content_checksum=content_checksum, seekable_bytes=seekable_bytes)
     # What is said wrong is refused in the words of the host's calls.
-    _core.compress(b"", format=format, level=level, threads=threads, block_bytes=block_bytes, backend="cpu")
+    _core.compress(b"", format=format, level=level, threads=threads, block_bytes=block_bytes, seekable_bytes=seekable_bytes, backend="cpu")
     if backend not in ("auto", "cuda", "reproducible"):
         raise Error(Status.INVALID_OPTION, f"backend is {backend!r}; only 'cuda' compresses a device's array")
     if content_checksum:

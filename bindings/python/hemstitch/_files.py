@@ -45,7 +45,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def open(file, mode="rb", *, format=None, level=None, backend="auto", threads=0, block_bytes=0,
-         content_checksum=False, dictionary=None, index=None, encoding=None, errors=None, newline=None):
+         content_checksum=False, dictionary=None, seekable_bytes=0, index=None, encoding=None, errors=None, newline=None):
     """Opens a compressed file: a path, or a file object that is open in binary mode.
 
     "rb" and "wb" return binary files (io.BufferedReader over a Reader; a Writer), "rt" and "wt" text files over them; "xb" refuses a file
@@ -67,7 +67,8 @@ def open(file, mode="rb", *, format=None, level=None, backend="auto", threads=0,
         raise ValueError("index is only for reading; make_index() makes one from a written file")
     else:
         opened = Writer(file, mode[0] + "b", format=format or _format_of_path(file), level=level, backend=backend,
-                        threads=threads, block_bytes=block_bytes, content_checksum=content_checksum, dictionary=dictionary)
+                        threads=threads, block_bytes=block_bytes, content_checksum=content_checksum, dictionary=dictionary,
+                        seekable_bytes=seekable_bytes)
     return io.TextIOWrapper(opened, encoding, errors, newline) if is_text else opened
 
 
@@ -321,7 +322,7 @@ class _Stream:
 class Reader(io.RawIOBase):
     """The content of a compressed file. It is read from front to end, and only a piece of it is kept.
 
-    seek() and read_range() restore only the blocks that they need if blocks are independent (LZ4 as this package writes it, BGZF). In other
+    seek() and read_range() restore only the blocks that they need if blocks are independent (LZ4 as this package writes it, BGZF, seekable Zstandard). In other
     files, everything before a place is restored to reach it. `index`, the path or the bytes of a .gzidx (from make_index(), indexed_gzip or
     rapidgzip), says where to begin in any gzip file.
 
@@ -526,7 +527,7 @@ class Reader(io.RawIOBase):
         if self._ranges is None:
             self._ranges = False
             options = dict(self._options)
-            if options.pop("dictionary") is None and self.seekable() and (options["format"] in ("auto", "lz4", "bgzf") or self._index is not None):
+            if options.pop("dictionary") is None and self.seekable() and (options["format"] in ("auto", "lz4", "bgzf", "zstd") or self._index is not None):
                 try:
                     self._ranges = _core.RangeReader(self._compressed(), index=self._index, **options)
                 except Error:

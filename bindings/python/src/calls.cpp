@@ -39,17 +39,19 @@ void refuse_dictionary(const nb::object& dictionary) {
 
 nb::object compress_object(nb::object data, const std::string& format, std::optional<int> level,
                            const std::string& backend, unsigned threads, std::size_t block_bytes,
-                           bool content_checksum, nb::object dictionary, nb::object out, nb::object stream,
-                           nb::object progress) {
+                           bool content_checksum, nb::object dictionary, std::size_t seekable_bytes,
+                           nb::object out, nb::object stream, nb::object progress) {
   if (!gives_buffer(data)) {
     refuse_dictionary(dictionary);
     return device_call("compress")(data, nb::arg("format") = format, nb::arg("level") = level,
                                    nb::arg("backend") = backend, nb::arg("threads") = threads,
                                    nb::arg("block_bytes") = block_bytes,
-                                   nb::arg("content_checksum") = content_checksum, nb::arg("out") = out,
+                                   nb::arg("content_checksum") = content_checksum,
+                                   nb::arg("seekable_bytes") = seekable_bytes, nb::arg("out") = out,
                                    nb::arg("stream") = stream, nb::arg("progress") = progress);
   }
-  CompressOptions options = compress_options(format, level, backend, threads, block_bytes, content_checksum);
+  CompressOptions options =
+      compress_options(format, level, backend, threads, block_bytes, content_checksum, seekable_bytes);
   const std::optional<Buffer> kept = take_dictionary(dictionary, options);
   const Progress told = progress_of(std::move(progress));
   const Buffer input(data);
@@ -177,7 +179,8 @@ void add_calls(nb::module_& module) {
   module.def(
       "compress", compress_object, "data"_a.none(), nb::kw_only(), "format"_a = "lz4", "level"_a = nb::none(),
       "backend"_a = "auto", "threads"_a = 0, "block_bytes"_a = 0, "content_checksum"_a = false,
-      "dictionary"_a = nb::none(), "out"_a = nb::none(), "stream"_a = nb::none(), "progress"_a = nb::none(),
+      "dictionary"_a = nb::none(), "seekable_bytes"_a = 0, "out"_a = nb::none(), "stream"_a = nb::none(),
+      "progress"_a = nb::none(),
       "Compresses an object's bytes into one frame. Returns bytes, or how many bytes of `out`, a "
       "writable buffer, the frame fills; for an array on a CUDA device a DeviceArray, made there on "
       "`stream`.\n\n"
@@ -188,6 +191,8 @@ void add_calls(nb::module_& module) {
       "4M; 0 for the default. dictionary: bytes that the content may refer to (LZ4, zlib, Zstandard); "
       "restore() "
       "needs the same. "
+      "seekable_bytes: for zstd, how much content each frame of a seekable file has, 64 KB to 64 MB; 0 for "
+      "one frame. "
       "progress(input_bytes, output_bytes) is called after each piece; an exception in it ends the call. "
       "Raises hemstitch.Error.");
   module.def(

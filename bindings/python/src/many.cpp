@@ -42,8 +42,9 @@ nb::list results_of(std::vector<OneOfMany>& results) {
 
 nb::list compress_all(nb::iterable objects, const std::string& format, std::optional<int> level,
                       const std::string& backend, unsigned threads, std::size_t block_bytes,
-                      bool content_checksum, nb::object dictionary) {
-  CompressOptions options = compress_options(format, level, backend, threads, block_bytes, content_checksum);
+                      bool content_checksum, nb::object dictionary, std::size_t seekable_bytes) {
+  CompressOptions options =
+      compress_options(format, level, backend, threads, block_bytes, content_checksum, seekable_bytes);
   const std::optional<Buffer> kept = take_dictionary(dictionary, options);
   const std::vector<Buffer> buffers = buffers_of(objects);
   std::vector<OneOfMany> results = interruptible(
@@ -99,7 +100,7 @@ std::vector<Lz4Block> blocks_of(const std::vector<Buffer>& buffers) {
 }
 
 nb::list compress_blocks(nb::iterable objects, std::optional<int> level, int acceleration, unsigned threads) {
-  CompressOptions options = compress_options("lz4", level, "cpu", threads, 0, false);
+  CompressOptions options = compress_options("lz4", level, "cpu", threads, 0, false, 0);
   options.acceleration = acceleration;
   const std::vector<Buffer> buffers = buffers_of(objects);
   std::vector<Lz4Block> blocks = blocks_of(buffers);
@@ -163,7 +164,7 @@ void add_many(nb::module_& module) {
   using namespace nb::literals;
   module.def("compress_many", compress_all, "objects"_a, nb::kw_only(), "format"_a = "lz4",
              "level"_a = nb::none(), "backend"_a = "auto", "threads"_a = 0, "block_bytes"_a = 0,
-             "content_checksum"_a = false, "dictionary"_a = nb::none());
+             "content_checksum"_a = false, "dictionary"_a = nb::none(), "seekable_bytes"_a = 0);
   module.def("restore_many", restore_all, "objects"_a, nb::kw_only(), "format"_a = "auto",
              "backend"_a = "auto", "threads"_a = 0, "dictionary"_a = nb::none());
   module.def("compress_lz4_blocks", compress_blocks, "objects"_a, nb::kw_only(), "level"_a = nb::none(),

@@ -52,7 +52,8 @@ WorkingPlace working_place(std::string_view backend, unsigned threads) {
 }
 
 CompressOptions compress_options(std::string_view format, std::optional<int> level, std::string_view backend,
-                                 unsigned threads, std::size_t block_bytes, bool content_checksum) {
+                                 unsigned threads, std::size_t block_bytes, bool content_checksum,
+                                 std::size_t seekable_bytes) {
   CompressOptions options;
   const auto known = format_of(format);
   if (!known) throw Error(Status::kInvalidOption, "format 'auto' works only for restoring");
@@ -67,6 +68,7 @@ CompressOptions compress_options(std::string_view format, std::optional<int> lev
   options.threads = place.threads;
   options.block_bytes = block_bytes;
   options.content_checksum = content_checksum;
+  options.seekable_bytes = seekable_bytes;
   return options;
 }
 

@@ -21,7 +21,8 @@ std::optional<Format> format_of(std::string_view name);
 
 // From a call's keywords. Backend and threads go through working_place().
 CompressOptions compress_options(std::string_view format, std::optional<int> level, std::string_view backend,
-                                 unsigned threads, std::size_t block_bytes, bool content_checksum);
+                                 unsigned threads, std::size_t block_bytes, bool content_checksum,
+                                 std::size_t seekable_bytes);
 RestoreOptions restore_options(std::string_view format, std::string_view backend, unsigned threads);
 
 // Where a call works. Also notes that this process has worked. In a child that was forked from a process that

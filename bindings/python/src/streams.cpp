@@ -191,12 +191,13 @@ void add_streams(nb::module_& module) {
           "__init__",
           [](CompressStream* self, const std::string& format, std::optional<int> level,
              const std::string& backend, unsigned threads, std::size_t block_bytes, bool content_checksum,
-             nb::object dictionary) {
-            new (self) CompressStream(
-                compress_options(format, level, backend, threads, block_bytes, content_checksum), dictionary);
+             nb::object dictionary, std::size_t seekable_bytes) {
+            new (self) CompressStream(compress_options(format, level, backend, threads, block_bytes,
+                                                       content_checksum, seekable_bytes),
+                                      dictionary);
           },
           nb::kw_only(), "format"_a = "lz4", "level"_a = nb::none(), "backend"_a = "auto", "threads"_a = 0,
-          "block_bytes"_a = 0, "content_checksum"_a = false, "dictionary"_a = nb::none())
+          "block_bytes"_a = 0, "content_checksum"_a = false, "dictionary"_a = nb::none(), "seekable_bytes"_a = 0)
       .def("write", &CompressStream::write, "data"_a, "begin"_a = 0, "size"_a = PY_SSIZE_T_MAX)
       .def("flush", &CompressStream::flush)
       .def("finish", &CompressStream::finish);

@@ -281,7 +281,23 @@ def packed_in_ways(data):
     """(name, packed): with blocks of their own, and without."""
     linked = lz4.frame.compress(data, block_linked=True, block_size=lz4.frame.BLOCKSIZE_MAX64KB)
     return [("lz4", hemstitch.compress(data)), ("linked lz4", linked), ("gzip", gzip.compress(data, 1)),
-            ("two members", gzip.compress(data[:1000]) + gzip.compress(data[1000:])), ("bgzf", hemstitch.compress(data, format="bgzf"))]
+            ("two members", gzip.compress(data[:1000]) + gzip.compress(data[1000:])), ("bgzf", hemstitch.compress(data, format="bgzf")),
+            ("seekable zstd", hemstitch.compress(data, format="zstd", seekable_bytes=1 << 16))]
+
+
+def test_seekable_zstd(text, tmp_path):
+    packed = hemstitch.compress(text, format="zstd", seekable_bytes=1 << 16)
+    with hemstitch.open(tmp_path / "a.zst", "wb", seekable_bytes=1 << 16) as file:
+        file.write(text)
+    assert (tmp_path / "a.zst").read_bytes() == packed == hemstitch.compress_many([text], format="zstd", seekable_bytes=1 << 16)[0]
+    assert packed.endswith(b"\xb1\xea\x92\x8f")
+    assert hemstitch.restore(packed) == text
+    assert hemstitch.restore_ranges(packed, [(70_000, 140_000)]) == [text[70_000:140_000]]
+    with hemstitch.open(tmp_path / "a.zst") as file:
+        file.seek(100_000)
+        assert file.read(100) == text[100_000:100_100]
+    with pytest.raises(hemstitch.Error):
+        hemstitch.compress(text, format="zstd", seekable_bytes=10)
 
 
 @pytest.mark.parametrize("of_path", [True, False])

@@ -49,6 +49,7 @@ inline CompressOptions options_of(const hemstitch_compress_options& given) {
   take_run_options(given, options);
   options.level = given.level;
   options.block_bytes = given.block_bytes;
+  options.seekable_bytes = given.seekable_bytes;
   options.acceleration = given.acceleration;
   options.linked_blocks = given.linked_blocks != 0;
   options.block_checksums = given.no_block_checksums == 0;

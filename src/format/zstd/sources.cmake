@@ -4,6 +4,7 @@ set(host
   compress/zstd_join.cpp
   compress/zstd_sequence_writer.cpp
   frame/zstd_frame_header.cpp
+  frame/zstd_places.cpp
   frame/zstd_reader.cpp
   frame/zstd_writer.cpp
   restore/zstd_dictionary.cpp

@@ -6,6 +6,7 @@
 
 #include "core/status.hpp"
 #include "format/zstd/frame/zstd_frame_header.hpp"
+#include "format/zstd/frame/zstd_places.hpp"
 #include "format/zstd/frame/zstd_reader.hpp"
 #include "format/zstd/frame/zstd_writer.hpp"
 #include "format/zstd/restore/zstd_bits.hpp"
@@ -30,7 +31,7 @@ class ZstdFormat : public FrameFormat {
   std::size_t default_block_bytes() const override { return kZstdDefaultPartBytes; }
   LevelRange levels() const override { return {.least = -7, .most = 22}; }
   int default_level() const override { return 3; }
-  FormatChoices choices() const override { return {.dictionary = true}; }
+  FormatChoices choices() const override { return {.dictionary = true, .seekable = true}; }
   void check(const CompressOptions& options) const override {
     const auto refuse = [](bool asked, std::string_view field) {
       if (asked) throw Error(Status::kInvalidOption, fmt::format("{}: Zstandard has no such option", field));
@@ -66,6 +67,11 @@ class ZstdFormat : public FrameFormat {
   std::span<const std::byte> end_of_stream() const override { return kZstdEndOfBlocks; }
 
   std::unique_ptr<FrameReader> make_reader(bool) const override { return std::make_unique<ZstdReader>(); }
+  std::unique_ptr<FrameReader> make_file_reader(Source& file, bool walks) const override {
+    auto places = places_of_seek_table(file);
+    if (!places && walks) places = places_of_headers(file);
+    return places ? std::make_unique<ZstdReader>(std::move(*places)) : nullptr;
+  }
   std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const override {
     return make_zstd_writer(options);
   }

@@ -1,4 +1,5 @@
-// Writes frames of Zstandard: one header, the blocks of all parts, an empty last block, the content's checksum.
+// Writes frames of Zstandard: one header, the blocks of all parts, an empty last block, the content's checksum. Or
+// seekable files: a frame for each part, and the seek table (zstd_places.hpp).
 #pragma once
 
 #include <memory>

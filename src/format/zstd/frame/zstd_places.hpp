@@ -1,0 +1,56 @@
+// Where the frames of a file lie and what each holds, so that each can be restored by itself: as the seek table at the
+// end of a seekable file says, or as the headers of frames and blocks show.
+//
+// The seek table ("Zstandard Seekable Format", version 0.1) is a skippable frame:
+//
+//   0x184D2A5E | its size, 4 bytes | for each frame: its bytes, 4 | those of its content, 4 | XXH64 of the content, its
+//   lower 4 bytes, where the descriptor says so | how many frames, 4 | descriptor, 1 byte | 0x8F92EAB1
+//
+// Its frames lie one after the other from the beginning of the file up to it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/options.hpp"
+#include "core/source.hpp"
+#include "format/frame_writer.hpp"
+#include "format/zstd/frame/zstd_frame_header.hpp"
+
+namespace hemstitch {
+
+struct ZstdPlace {
+  std::uint64_t at = 0;  // of the frame's magic number
+  std::uint32_t bytes = 0;
+  std::uint32_t content_bytes = 0;
+  std::optional<std::uint32_t> checksum = {};  // of the content, as the seek table says
+};
+using ZstdPlaces = std::vector<ZstdPlace>;
+
+// A frame is restored at once, so frames with more content are left to be read as streams.
+inline constexpr std::uint64_t kZstdMostPlaceBytes = kMostSeekableBytes;
+
+// The seek table of frames that were written, without checksums: frames have their own.
+std::vector<std::byte> zstd_seek_table(std::span<const FrameWriter::BlockBytes> frames);
+
+// The frames that the seek table at the end of `source` lists. Nothing if there is none, or if what it says cannot be:
+// its sizes must add up to its own place, a frame must begin at each place, and where a frame states the size of its
+// content that must be the table's. So a table that lies is not used. A size that no frame states is believed; whoever
+// restores the frame compares it. Also nothing for frames that need a dictionary, skippable ones among the others, and
+// frames that are too large or whose window makes a difference.
+//
+// The source must be able to seek; its position changes. Throws kReadFailed.
+std::optional<ZstdPlaces> places_of_seek_table(Source& source);
+
+// The same by the headers of all frames and blocks. Every frame must state the size of its content, and skippable
+// frames may lie between them.
+std::optional<ZstdPlaces> places_of_headers(Source& source);
+
+// Whether the header that was read at this place belongs to such a frame.
+bool agrees(const ZstdPlace& place, const ZstdFrameHeader& header, std::size_t header_bytes);
+
+}  // namespace hemstitch
