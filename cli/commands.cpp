@@ -37,8 +37,9 @@ int run_cat(std::span<const std::string> words) { return run_request(read_reques
 
 constexpr Command kCommands[] = {
     {"cat", "[OPTION]... [FILE]...", "restore each FILE to stdout, as -dc", run_cat},
-    {"index", "[OPTION]... FILE...", "write FILE.gzidx, by which --range begins in the middle of a gzip FILE",
-     run_index, index_options_help},
+    {"index", "[OPTION]... FILE...",
+     "write FILE.gzidx or FILE.zstidx, by which --range begins in the middle of FILE", run_index,
+     index_options_help},
     {"bench", "[OPTION]... [FILE]...", "measure round trips; without FILE, of generated data", run_bench,
      bench_options_help},
     {"backends", "[--calibrate] [--json] [-vv]", "list the backends of this build", run_backends,

@@ -5,7 +5,7 @@
 
 #include "deflate_streams.hpp"
 #include "fuzz.hpp"
-#include "pipeline/gzip_points.hpp"
+#include "pipeline/index_points.hpp"
 
 using namespace hemstitch;
 using namespace hemstitch::fuzz;

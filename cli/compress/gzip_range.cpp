@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,7 +14,8 @@
 #include "cli/messages.hpp"
 #include "format/bgzf_places.hpp"
 #include "format/formats.hpp"
-#include "pipeline/gzip_points.hpp"
+#include "format/zstd_index.hpp"
+#include "pipeline/index_points.hpp"
 
 namespace hemstitch::cli {
 namespace {
@@ -32,21 +34,20 @@ class AskedIndex {
  public:
   // `ask` is called with the index; it returns nothing if the index is damaged or of another file.
   template <class Ask>
-  AskedIndex(FileSource& source, std::string_view suffix, const Ask& ask) {
+  AskedIndex(FileSource& source, std::string_view suffix, Format format, const Ask& ask) {
     if (!source.is_regular() || source.is_standard_input()) return;
     const FileName name = source.file().beside(source.file().name + std::string(suffix));
     struct stat status {};
     if (!name.stat(status) || !S_ISREG(status.st_mode)) return;
     std::array<std::byte, kIdentifyBytes> first_bytes{};
-    if (!source.seek(0) || !FormatTable::instance()
-                                .of(Format::kGzip)
-                                .begins(std::span(first_bytes).first(source.read(first_bytes))))
+    if (!source.seek(0) ||
+        !FormatTable::instance().of(format).begins(std::span(first_bytes).first(source.read(first_bytes))))
       return;
     std::string why = "it is older than the file";
     if (changed_at(status) >= changed_at(source.status())) {
       try {
-        FileSource index(name);
-        answer = ask(index);
+        index = std::make_unique<FileSource>(name);
+        answer = ask(*index);
         why = "it is damaged, or of another file";
       } catch (const ToolError& error) {
         why = error.what();
@@ -58,6 +59,7 @@ class AskedIndex {
   }
 
   std::optional<Answer> answer;
+  std::unique_ptr<FileSource> index;  // which was asked
   std::optional<std::string> warning;
 };
 
@@ -100,18 +102,30 @@ StreamHooks begun_inside(StreamHooks hooks) {
 
 PartReport restore_from_nearest(FileSource& source, Sink& sink, std::uint64_t begin, std::uint64_t end,
                                 const RestoreOptions& options, const StreamHooks& hooks) {
-  const AskedIndex<BgzfPlace> members(
-      source, kBgzfIndexSuffix, [&](FileSource& index) { return nearest_member(index, source, begin); });
+  const AskedIndex<BgzfPlace> members(source, kBgzfIndexSuffix, Format::kGzip, [&](FileSource& index) {
+    return nearest_member(index, source, begin);
+  });
   if (members.answer && source.seek(members.answer->at)) {
     const std::uint64_t before = members.answer->content_at;
     return {restore_range(source, sink, begin - before, end == UINT64_MAX ? end : end - before, options,
                           begun_inside(hooks))};
   }
-  const AskedIndex<GzipPoint> blocks(source, kGzipIndexSuffix, [&](FileSource& index) {
+  AskedIndex<ZstdIndexReader> points(
+      source, kZstdIndexSuffix, Format::kZstd, [&](FileSource& index) -> std::optional<ZstdIndexReader> {
+        auto reader = ZstdIndexReader::of(index, source.total_bytes().value_or(0));
+        const ZstdIndexedPoint* const nearest = reader ? reader->nearest(begin) : nullptr;
+        const bool fits =
+            nearest != nullptr && ZstdIndexReader::decoder_at(index, *nearest, source) != nullptr;
+        return fits ? std::move(reader) : std::nullopt;
+      });
+  if (points.answer)
+    return {restore_range_from(source, sink, *points.answer, *points.index, begin, end, options,
+                               begun_inside(hooks))};
+  const AskedIndex<GzipPoint> blocks(source, kGzipIndexSuffix, Format::kGzip, [&](FileSource& index) {
     auto reader = GzipIndexReader::of(index, source.total_bytes().value_or(0));
     return reader ? reader->nearest(begin) : std::nullopt;
   });
-  const auto& warning = blocks.warning ? blocks.warning : members.warning;
+  const auto& warning = blocks.warning ? blocks.warning : points.warning ? points.warning : members.warning;
   if (blocks.answer && blocks.answer->content_at != 0)
     return {restore_range_from(source, sink, *blocks.answer, begin, end, options, hooks), warning};
   source.seek(0);
@@ -120,11 +134,19 @@ PartReport restore_from_nearest(FileSource& source, Sink& sink, std::uint64_t be
 
 PartReport restore_last(FileSource& source, Sink& sink, std::uint64_t bytes, const RestoreOptions& options,
                         const StreamHooks& hooks) {
-  const AskedIndex<std::uint64_t> size(
-      source, kGzipIndexSuffix, [&](FileSource& index) -> std::optional<std::uint64_t> {
+  AskedIndex<std::uint64_t> size(
+      source, kGzipIndexSuffix, Format::kGzip, [&](FileSource& index) -> std::optional<std::uint64_t> {
         const auto reader = GzipIndexReader::of(index, source.total_bytes().value_or(0));
         return reader ? std::optional(reader->content_bytes()) : std::nullopt;
       });
+  std::string_view suffix = kGzipIndexSuffix;
+  if (!size.answer && !size.warning) {
+    suffix = kZstdIndexSuffix;
+    size = {source, suffix, Format::kZstd, [&](FileSource& index) -> std::optional<std::uint64_t> {
+              const auto reader = ZstdIndexReader::of(index, source.total_bytes().value_or(0));
+              return reader ? std::optional(reader->content_bytes()) : std::nullopt;
+            }};
+  }
   const auto seek_to_begin = [&] {
     if (!source.seek(0)) throw ToolError("cannot be read twice (name a file)");
   };
@@ -140,7 +162,7 @@ PartReport restore_last(FileSource& source, Sink& sink, std::uint64_t bytes, con
     throw ToolError(
         fmt::format("the content has another size than '{}{}' says (remove that file, or 'hemstitch "
                     "index -f' writes a new one)",
-                    shown_name(source.file().path()), kGzipIndexSuffix));
+                    shown_name(source.file().path()), suffix));
   if (size.warning) report.index_warning = size.warning;
   return report;
 }

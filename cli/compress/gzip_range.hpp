@@ -25,6 +25,7 @@ struct PartReport {
 
 // Does what restore_range() does, from the last member before the range in FILE.gzi, or from the last block
 // before it in FILE.gzidx. An index is used if it is not older than FILE, and FILE does not contradict it:
+// FILE.zstidx (zstd_index.hpp) knows its file;
 // nearest_bgzf_place() says what is compared of .gzi. Of .gzidx only sizes are, so an index of another file
 // gives a wrong part, or an error.
 PartReport restore_from_nearest(FileSource& source, Sink& sink, std::uint64_t begin, std::uint64_t end,

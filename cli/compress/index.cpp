@@ -1,4 +1,4 @@
-// hemstitch index FILE.gz...: writes FILE.gz.gzidx, for BGZF FILE.gz.gzi, with which parts of the file can be
+// hemstitch index FILE...: writes FILE.gz.gzidx, for BGZF FILE.gz.gzi, for Zstandard FILE.zst.zstidx, with which parts of the file can be
 // restored from its middle. Does the same as -t --index.
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ constexpr const char* kIntroduction =
     R"(hemstitch index [OPTION]... FILE...
 Restores each gzip FILE to nowhere, verifies it, and writes FILE.gzidx beside it, from
 which --range begins near the part that is asked for. indexed_gzip and rapidgzip read it.
-For BGZF that is FILE.gzi, as bgzip -r writes it.
+For BGZF that is FILE.gzi, as bgzip -r writes it; for Zstandard FILE.zstidx, a form of our own.
 
 )";
 

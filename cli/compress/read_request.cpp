@@ -188,7 +188,7 @@ void add_output_options(OptionTable& table, Given& given) {
                           FormatTable::instance().names()));
   table.flag("--index", request.write_index,
              "write an index beside the compressed file, when compressing and with -d or -t: of bgzf "
-             "FILE.gz.gzi, as bgzip does, of gzip FILE.gz.gzidx");
+             "FILE.gz.gzi, as bgzip does, of gzip FILE.gz.gzidx, of zstd (with -d or -t) FILE.zst.zstidx");
 }
 
 void add_content_options(OptionTable& table, Given& given) {

@@ -16,6 +16,7 @@
 #include "cli/messages.hpp"
 #include "format/bgzf_places.hpp"
 #include "format/formats.hpp"
+#include "format/zstd_index.hpp"
 
 namespace hemstitch::cli {
 namespace {
@@ -64,7 +65,7 @@ KeptName kept_name(FileSource& source, const RestoreOptions& options) {
 }
 
 // The index of the source, beside it: of gzip the points of the content, found while it is restored; of BGZF
-// its members' places.
+// its members' places; of Zstandard the points, found by restoring it once more.
 struct SourceIndex {
   // Called before the source is opened, since opening a named pipe waits for its writer.
   static void require_file(const FileName& source) {
@@ -74,24 +75,31 @@ struct SourceIndex {
       throw ToolError("an index needs a file that can seek");
   }
 
-  SourceIndex(const Request& request, FileSource& source) : of_members(bgzf_member_at(source, 0)) {
+  SourceIndex(const Request& request, FileSource& source)
+      : of_members(bgzf_member_at(source, 0)),
+        of_zstd(FormatTable::instance()
+                    .of(Format::kZstd)
+                    .begins(source.seek(0) ? source.first_bytes() : std::span<const std::byte>())) {
     source.seek(0);
     FileSink::Target target;
     target.overwrite = request.force;
-    const std::string suffix(of_members ? kBgzfIndexSuffix : kGzipIndexSuffix);
+    const std::string suffix(of_members ? kBgzfIndexSuffix : of_zstd ? kZstdIndexSuffix : kGzipIndexSuffix);
     target.file = source.file().beside(source.file().name + suffix);
     sink = FileSink::create(target, source);
   }
 
   // Call it after the source was restored and found whole.
   std::optional<std::string> complete(FileSource& source, const StreamReport& report) {
-    sink->write(of_members
+    sink->write(of_zstd ? make_zstd_index(source)
+                : of_members
                     ? gzi_bytes(bgzf_places(source, report.input_bytes))
                     : points.bytes(source.total_bytes().value_or(report.input_bytes), report.output_bytes));
     return sink->complete(source);
   }
 
-  bool of_members;
+  bool of_members, of_zstd;
+  // Whether restoring finds the points.
+  bool takes_points() const { return !of_members && !of_zstd; }
   GzipIndex points;
   std::unique_ptr<FileSink> sink;
 };
@@ -128,7 +136,7 @@ Outcome restore_file(const Request& request, const RestoreOptions& given, const 
     StreamHooks hooks = progress_hooks(progress);
     hooks.copies_rest = copies;
     std::optional<SourceIndex> index;
-    if (request.write_index && !index.emplace(request, source).of_members) hooks.index = &index->points;
+    if (request.write_index && index.emplace(request, source).takes_points()) hooks.index = &index->points;
     PartReport part =
         restore_into(source, testing ? static_cast<Sink&>(nowhere) : *file, request, options, hooks);
     report = std::move(part.stream);

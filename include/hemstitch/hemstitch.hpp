@@ -212,6 +212,9 @@ struct RestoredRange {
 // threads of the processor. No checksum is verified: the call only checks that the data can be restored, and
 // that the index is for a file of this size. An index of another file of the same size gives wrong bytes.
 //
+// Zstandard, any file, with options.index: the same. Points are so far apart that the index takes at most 3 % of the
+// file, and an index of another file is refused.
+//
 // Throws kUnsupportedFeature for other input and for frames that need a dictionary; kInvalidOption if a range
 // ends before it begins, if the options have a dictionary, or if the index is not an index of such a file;
 // and the errors of restore() for headers.
@@ -219,7 +222,8 @@ HEMSTITCH_API std::vector<RestoredRange> restore_ranges(std::span<const std::byt
                                                         std::span<const ContentBytes> ranges,
                                                         const RestoreOptions& options = {});
 
-// Makes an index of a gzip file: points from which restore_ranges() can begin, each with the 32 KB of content
+// Makes an index of a gzip or Zstandard file. Of Zstandard it is what the tool keeps in FILE.zstidx
+// (docs/formats/zstd.md), and of a seekable file there is none. Of gzip: points from which restore_ranges() can begin, each with the 32 KB of content
 // before it. The index is a .gzidx file, which indexed_gzip, rapidgzip and the tool's --range read. Points
 // are 4 MB of content apart, or farther in large files: an index has at most 4096 points and 134 MB. All of
 // `input` is restored and verified. Throws Error as restore() does, and kUnsupportedFeature for other formats

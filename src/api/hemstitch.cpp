@@ -9,6 +9,7 @@
 #include "core/options.hpp"
 #include "core/parallel.hpp"
 #include "format/formats.hpp"
+#include "format/zstd_index.hpp"
 #include "hemstitch/memory.hpp"
 #include "pipeline/compress_job.hpp"
 #include "pipeline/gathering_sink.hpp"
@@ -364,6 +365,11 @@ std::vector<std::byte> Decompressor::index() const {
 std::vector<std::byte> make_index(std::span<const std::byte> input, const RestoreOptions& options) {
   MemorySource source(input);
   NullSink nowhere;
+  const FrameFormat& zstd = FormatTable::instance().of(Format::kZstd);
+  if (zstd.begins(input.first(std::min(input.size(), kIdentifyBytes)))) {
+    report_end(restore_stream(source, nowhere, options), options);
+    return make_zstd_index(source);
+  }
   GzipIndex index;
   StreamHooks hooks;
   hooks.index = &index;

@@ -15,7 +15,7 @@
 #include "format/block_table.hpp"
 #include "format/formats.hpp"
 #include "hemstitch/ranges.hpp"
-#include "pipeline/gzip_points.hpp"
+#include "pipeline/index_points.hpp"
 #include "pipeline/ring.hpp"
 #include "pipeline/stream.hpp"
 
@@ -129,7 +129,7 @@ struct RangeReader::Impl {
     if (!options.index.empty()) {
       if (used_bytes != nullptr)
         throw Error(Status::kInvalidOption, "used_bytes: an index does not tell where the last member ends");
-      gzip.emplace(*input, options);
+      indexed.emplace(*input, options);
       return;
     }
     // A backend that cannot be used fails here, not at the first range.
@@ -173,8 +173,8 @@ struct RangeReader::Impl {
 
   std::unique_ptr<RandomAccess> input;
   RestoreOptions options;
-  std::optional<GzipRanges> gzip;   // with an index,
-  std::optional<BlockTable> table;  // or without one
+  std::optional<IndexedRanges> indexed;  // with an index,
+  std::optional<BlockTable> table;       // or without one
   // What is kept of the last call for one block. Neighbours of a range need the same block. Another block is restored
   // in the same memory, which takes less time than new memory of the system.
   mutable Kept<BlockMemory> spare;
@@ -367,7 +367,7 @@ RangeReader& RangeReader::operator=(RangeReader&&) noexcept = default;
 
 std::uint64_t RangeReader::content_bytes() const {
   const Impl& impl = Impl::present(impl_);
-  return impl.gzip ? impl.gzip->content_bytes() : impl.table->content_bytes();
+  return impl.indexed ? impl.indexed->content_bytes() : impl.table->content_bytes();
 }
 
 std::size_t RangeReader::read(std::uint64_t at, std::span<std::byte> into) const {
@@ -380,8 +380,8 @@ std::size_t RangeReader::read(std::uint64_t at, std::span<std::byte> into) const
     throw Error(status, fmt::format("the content's bytes {}-{} cannot be restored", range.begin, range.end),
                 place);
   };
-  if (impl.gzip) {
-    const RestoredRange restored = std::move(impl.gzip->restore({&range, 1}).front());
+  if (impl.indexed) {
+    const RestoredRange restored = std::move(impl.indexed->restore({&range, 1}).front());
     require(restored.status, restored.place);
     std::ranges::copy(restored.bytes, into.begin());
   } else {
@@ -406,7 +406,7 @@ std::size_t RangeReader::read(std::uint64_t at, std::span<std::byte> into) const
 std::vector<RestoredRange> RangeReader::restore(std::span<const ContentBytes> ranges) const {
   const Impl& impl = Impl::present(impl_);
   require_forward(ranges);
-  if (impl.gzip) return impl.gzip->restore(ranges);
+  if (impl.indexed) return impl.indexed->restore(ranges);
   std::vector<RestoredRange> restored(ranges.size());
   for (std::size_t i = 0; i < ranges.size(); ++i)
     if (ranges[i].begin > content_bytes()) restored[i].status = Status::kRangeOutsideContent;

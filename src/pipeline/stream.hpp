@@ -54,7 +54,7 @@ struct StreamHooks {
   // Restoring: the source is not at its beginning, so its end does not tell where the frames to come are.
   bool begins_inside = false;
   // Restoring whole gzip streams: receives the points from which parts can be restored later
-  // (pipeline/gzip_points.hpp). BGZF and other formats then fail with kUnsupportedFeature.
+  // (pipeline/index_points.hpp). BGZF and other formats then fail with kUnsupportedFeature.
   GzipIndex* index = nullptr;
 };
 

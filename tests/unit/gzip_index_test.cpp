@@ -13,7 +13,7 @@
 #include "deflate_streams.hpp"
 #include "gzip_members.hpp"
 #include "hemstitch/ranges.hpp"
-#include "pipeline/gzip_points.hpp"
+#include "pipeline/index_points.hpp"
 #include "threads.hpp"
 
 namespace hemstitch::testing {

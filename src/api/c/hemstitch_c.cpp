@@ -6,6 +6,7 @@
 #include "api/sinks.hpp"
 #include "core/overlap.hpp"
 #include "format/formats.hpp"
+#include "format/zstd_index.hpp"
 #include "hemstitch/hemstitch.h"
 
 using namespace hemstitch;
@@ -161,7 +162,9 @@ hemstitch_status hemstitch_restore_to(const hemstitch_restore_options* given, co
   });
 }
 
-uint64_t hemstitch_index_bound(uint64_t input_bytes) { return GzipIndex::most_bytes(input_bytes); }
+uint64_t hemstitch_index_bound(uint64_t input_bytes) {
+  return std::max(GzipIndex::most_bytes(input_bytes), most_zstd_index_bytes(input_bytes));
+}
 
 hemstitch_status hemstitch_make_index(const hemstitch_restore_options* given, const void* input,
                                       size_t input_bytes, void* output, size_t output_capacity,

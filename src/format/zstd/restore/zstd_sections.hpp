@@ -98,6 +98,7 @@ class ZstdRepeats {
     return sequence.offset_value <= kZstdRepeatCount ? offsets_[0] - 1
                                                      : sequence.offset_value - kZstdRepeatCount;
   }
+  const std::array<std::uint32_t, kZstdRepeatCount>& offsets() const { return offsets_; }
   // Three that no sequence has.
   static ZstdRepeats unknown() { return ZstdRepeats({0xF0000000, 0xE0000000, 0xD0000000}); }
   bool operator==(const ZstdRepeats&) const = default;
