@@ -5,8 +5,8 @@
     hemstitch.hdf5.write(file["temperature"], values)
 
 HDF5's own filters see one chunk at a time, under the library's lock. Here chunks are read as they stand in the file
-(`read_direct_chunk`), go to hemstitch together, and are put in place. The filters: deflate (1), shuffle (2), LZ4 (32004) and
-bitshuffle (32008) alone or with LZ4. What is stored or selected in another way h5py reads and writes itself. The files are any HDF5's.
+(`read_direct_chunk`), go to hemstitch together, and are put in place. The filters: deflate (1), shuffle (2), LZ4 (32004),
+bitshuffle (32008) alone or with LZ4, and Zstandard (32015). What is stored or selected in another way h5py reads and writes itself. The files are any HDF5's.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from . import _core, _device, _device_batch, _device_chunks, compress_lz4_blocks
 from ._errors import Error, Status
 from ._selection import axes_of
 
-_DEFLATE, _SHUFFLE, _LZ4, _BITSHUFFLE = 1, 2, 32004, 32008
+_DEFLATE, _SHUFFLE, _LZ4, _BITSHUFFLE, _ZSTD = 1, 2, 32004, 32008, 32015
 _BITSHUFFLE_LZ4 = 2  # of its fifth number
 # The filters' words for "no block size is given".
 _LZ4_BLOCK_BYTES = 1 << 30
@@ -158,7 +158,7 @@ class _StoredChunks(_device_chunks.Stored):
 
 def write(dataset, data, selection=(), *, level=None, backend="auto", threads=0):
     """Does dataset[selection] = data. Chunks that the selection covers completely are compressed together and written directly; h5py writes
-    the rest. `level`: for LZ4 and deflate; None is the dataset's level, or the fastest. An array in a
+    the rest. `level`: for LZ4, deflate and Zstandard; None is the dataset's level, or the fastest. An array in a
     device's memory is brought to the host first, as one piece, and compressed there."""
     if dataset.file.mode == "r":
         raise OSError(errno.EROFS, f"the file is open for reading only; open it with mode 'r+' to write to {dataset.name}", dataset.file.filename)
@@ -214,7 +214,7 @@ def _filters(dataset):
     filters = []
     for number in range(created.get_nfilters()):
         code, _flags, values, _name = created.get_filter(number)
-        if code not in (_DEFLATE, _SHUFFLE, _LZ4, _BITSHUFFLE):
+        if code not in _UNDO:
             return None
         if code == _BITSHUFFLE and len(values) > 4 and values[4] not in (0, _BITSHUFFLE_LZ4):
             return None  # its zstd
@@ -265,6 +265,16 @@ def _inflate(chunks, _values, _chunk_bytes, backend, threads):
 def _deflate(chunks, values, level, backend, threads):
     level = level or min(9, max(1, values[0] if values else 6))
     return compress_many(chunks, format="zlib", level=level, backend=backend, threads=threads)
+
+
+def _unzstd(chunks, _values, _chunk_bytes, backend, threads):
+    return restore_many(chunks, format="zstd", backend=backend, threads=threads)
+
+
+def _zstd(chunks, values, level, backend, threads):
+    # The filter counts from 1 and takes 0 for its default.
+    level = level or min(22, values[0] if values else 0) or None
+    return compress_many(chunks, format="zstd", level=level, backend=backend, threads=threads)
 
 
 def _unshuffle(chunks, values, _chunk_bytes, _backend, _threads):
@@ -454,5 +464,5 @@ def _bitshuffle(chunks, values, level, _backend, threads):
     return results
 
 
-_UNDO = {_DEFLATE: _inflate, _SHUFFLE: _unshuffle, _LZ4: _unlz4, _BITSHUFFLE: _unbitshuffle}
-_DO = {_DEFLATE: _deflate, _SHUFFLE: _shuffle, _LZ4: _lz4, _BITSHUFFLE: _bitshuffle}
+_UNDO = {_DEFLATE: _inflate, _SHUFFLE: _unshuffle, _LZ4: _unlz4, _BITSHUFFLE: _unbitshuffle, _ZSTD: _unzstd}
+_DO = {_DEFLATE: _deflate, _SHUFFLE: _shuffle, _LZ4: _lz4, _BITSHUFFLE: _bitshuffle, _ZSTD: _zstd}

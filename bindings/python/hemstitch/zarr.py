@@ -1,4 +1,4 @@
-"""Zarr's codecs gzip, numcodecs.lz4, numcodecs.zlib and numcodecs.gzip by Hemstitch, many chunks in one call.
+"""Zarr's codecs gzip, zstd, numcodecs.lz4, numcodecs.zlib, numcodecs.gzip and numcodecs.zstd by Hemstitch, many chunks in one call.
 
     import hemstitch.zarr
     hemstitch.zarr.enable()
@@ -25,11 +25,13 @@ import numcodecs.gzip
 import numcodecs.lz4
 import numcodecs.registry
 import numcodecs.zlib
+import numcodecs.zstd
 import numpy
 import zarr
 from zarr.codecs import BytesCodec
 from zarr.codecs import numcodecs as _stock
 from zarr.codecs.gzip import GzipCodec
+from zarr.codecs.zstd import ZstdCodec
 from zarr.core.buffer.cpu import buffer_prototype as _host_prototype
 from zarr.core.codec_pipeline import BatchedCodecPipeline
 from zarr.core.common import concurrent_map
@@ -46,7 +48,7 @@ BATCH_BYTES = 256 << 20
 
 
 class _Streams:
-    """gzip or zlib, each chunk a stream."""
+    """gzip, zlib or zstd, each chunk a stream or frame."""
 
     def __init__(self, format, level):
         self.format, self.level = format, level
@@ -133,12 +135,25 @@ def _streams(format, level):
     return _Streams(format, level) if 1 <= level <= 9 else None
 
 
+def _frames(level):
+    """Of zstd, whose level 0 is its default. Ours have a checksum, whether the codec asks for it or not."""
+    return _Streams("zstd", level or None) if -7 <= level <= 22 else None
+
+
 class Gzip(_Batched, GzipCodec):
     """Zarr 3's codec gzip."""
 
     @property
     def _coder(self):
         return _streams("gzip", self.level)
+
+
+class Zstd(_Batched, ZstdCodec):
+    """Zarr 3's codec zstd, its default."""
+
+    @property
+    def _coder(self):
+        return _frames(self.level)
 
 
 class _Numcodec:
@@ -172,6 +187,14 @@ class NumcodecsGzip(_Batched, _Numcodec, _stock.GZip):
     @property
     def _coder(self):
         return _streams("gzip", int(self.codec_config.get("level", 1)))
+
+
+class NumcodecsZstd(_Batched, _Numcodec, _stock.Zstd):
+    """numcodecs.zstd."""
+
+    @property
+    def _coder(self):
+        return _frames(int(self.codec_config.get("level", 0)))
 
 
 class Pipeline(BatchedCodecPipeline):
@@ -309,7 +332,7 @@ class _StoredChunks(_device_chunks.Stored):
 
 
 def _stored_chunks(codecs, shape, dtype, fill_value, prototype):
-    """A _StoredChunks where all that is done to chunks is one of our codecs; else None. Those of shards are asked for with `prototype`."""
+    """A _StoredChunks where all that is done to chunks is one of our codecs, and one for devices; else None. Those of shards are asked for with `prototype`."""
     codecs = list(codecs)
     if len(codecs) != 2 or type(codecs[0]) is not BytesCodec or dtype.hasobject or dtype.itemsize == 0:
         return None
@@ -319,7 +342,7 @@ def _stored_chunks(codecs, shape, dtype, fill_value, prototype):
     said = codecs[1].to_dict()
     ours = _CODECS.get(said["name"])
     coder = ours.from_dict(said)._coder if ours else None
-    return _StoredChunks(coder, shape, dtype, fill_value, prototype) if coder else None
+    return _StoredChunks(coder, shape, dtype, fill_value, prototype) if coder and coder.format != "zstd" else None
 
 
 class _Place(_device_chunks.Place):
@@ -400,8 +423,15 @@ class GZipV2(_V2, numcodecs.gzip.GZip):
         return _streams("gzip", self.level)
 
 
-_CODECS = {"gzip": Gzip, "numcodecs.lz4": Lz4, "numcodecs.zlib": Zlib, "numcodecs.gzip": NumcodecsGzip}
-_V2_CODECS = {"lz4": (LZ4V2, numcodecs.lz4.LZ4), "zlib": (ZlibV2, numcodecs.zlib.Zlib), "gzip": (GZipV2, numcodecs.gzip.GZip)}
+class ZstdV2(_V2, numcodecs.zstd.Zstd):
+    @property
+    def _coder(self):
+        return _frames(self.level)
+
+
+_CODECS = {"gzip": Gzip, "zstd": Zstd, "numcodecs.lz4": Lz4, "numcodecs.zlib": Zlib, "numcodecs.gzip": NumcodecsGzip, "numcodecs.zstd": NumcodecsZstd}
+_V2_CODECS = {"lz4": (LZ4V2, numcodecs.lz4.LZ4), "zlib": (ZlibV2, numcodecs.zlib.Zlib), "gzip": (GZipV2, numcodecs.gzip.GZip),
+              "zstd": (ZstdV2, numcodecs.zstd.Zstd)}
 
 
 def _config():

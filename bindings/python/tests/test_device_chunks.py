@@ -49,7 +49,7 @@ def test_hdf5(fake, name, dtype, tmp_path, monkeypatch):
         assert fake.streams == {(0, 5)}
         restored = {"deflate": "zlib", "lz4": "lz4"}.get(name.split(",")[0].split()[0])
         assert (restored in fake.restored) if restored else not any("restore" in call for call in fake.calls)
-        assert ("device_unshuffle" in fake.calls) == ("shuffle" in name.split(", ") and data.itemsize > 1)
+        assert ("device_unshuffle" in fake.calls) == ("shuffle" in name.split(", ") and restored is not None and data.itemsize > 1)
 
 
 def random_selection(source, shape):
@@ -133,7 +133,7 @@ def test_zarr(fake, name, store, tmp_path):
     data[:20] = 3
     read = hemstitch.zarr.read(array, device="cuda", stream=6)
     assert (array_of(read) == data).all() and fake.streams == {(0, 6)}
-    assert any("restore" in call for call in fake.calls) == (name != "gzip stored")
+    assert any("restore" in call for call in fake.calls) == (name != "gzip stored" and "zstd" not in name)
     assert (hemstitch.zarr.read(array, device="cpu") == data).all()
 
 

@@ -17,6 +17,8 @@ FILTERS = {
     "lz4": dict(hdf5plugin.LZ4()),
     "lz4 in small blocks": dict(hdf5plugin.LZ4(nbytes=1000)),
     "lz4, shuffle": dict(**hdf5plugin.LZ4(), shuffle=True),
+    "zstd": dict(hdf5plugin.Zstd()),
+    "zstd, shuffle": dict(**hdf5plugin.Zstd(clevel=7), shuffle=True),
     "bitshuffle": dict(hdf5plugin.Bitshuffle(cname="none")),
     "bitshuffle, lz4": dict(hdf5plugin.Bitshuffle(cname="lz4")),
     "bitshuffle, lz4 in small blocks": dict(hdf5plugin.Bitshuffle(nelems=64, cname="lz4")),
@@ -128,7 +130,7 @@ def test_what_is_not_ours_is_h5pys(tmp_path):
     data = values((30, 30), "<f4")
     with h5py.File(tmp_path / "a.h5", "w") as file:
         for name, options in [("contiguous", {}), ("plain", dict(chunks=(10, 10))), ("lzf", dict(compression="lzf")),
-                              ("checked", dict(compression="gzip", fletcher32=True)), ("zstd", dict(hdf5plugin.Zstd()))]:
+                              ("checked", dict(compression="gzip", fletcher32=True)), ("bzip2", dict(hdf5plugin.BZip2()))]:
             dataset = file.create_dataset(name, data=data, **options)
             assert (ours.read(dataset, 5) == data[5]).all()
             ours.write(dataset, data + 1)
@@ -155,7 +157,7 @@ def damaged_chunks(path, filters, count):
             yield number, dataset, data
 
 
-@pytest.mark.parametrize("name", ["deflate", "lz4", "bitshuffle, lz4"])
+@pytest.mark.parametrize("name", ["deflate", "lz4", "zstd", "bitshuffle, lz4"])
 def test_damaged_chunks_raise(name, tmp_path):
     for number, dataset, data in damaged_chunks(tmp_path / "a.h5", FILTERS[name], 200):
         assert (ours.read(dataset, slice(0, 2)) == data[:2]).all()

@@ -12,12 +12,17 @@ import hemstitch
 import hemstitch.zarr as ours
 from zarr.codecs import numcodecs as stock
 from zarr.codecs.gzip import GzipCodec
+from zarr.codecs.zstd import ZstdCodec
 
 warnings.filterwarnings("ignore", message="Numcodecs codecs are not")
 
 CODECS = {
     "gzip": (lambda: GzipCodec(level=3), lambda: ours.Gzip(level=3)),
     "gzip stored": (lambda: GzipCodec(level=0), lambda: ours.Gzip(level=0)),
+    "zstd": (lambda: ZstdCodec(), lambda: ours.Zstd()),
+    "zstd, checked": (lambda: ZstdCodec(level=-3, checksum=True), lambda: ours.Zstd(level=-3, checksum=True)),
+    "zstd, a level of libzstd alone": (lambda: ZstdCodec(level=-50), lambda: ours.Zstd(level=-50)),
+    "numcodecs.zstd": (lambda: stock.Zstd(level=9), lambda: ours.NumcodecsZstd(level=9)),
     "numcodecs.lz4": (lambda: stock.LZ4(acceleration=1), lambda: ours.Lz4(acceleration=1)),
     "numcodecs.lz4 fast": (lambda: stock.LZ4(acceleration=9), lambda: ours.Lz4(acceleration=9)),
     "numcodecs.zlib": (lambda: stock.Zlib(level=6), lambda: ours.Zlib(level=6)),
@@ -87,7 +92,7 @@ def test_missing_chunks_and_fill(tmp_path):
         assert zarr.open_array(tmp_path / "a", mode="r")[:].tolist() == [7] * 25 + [1] * 10 + [7] * 65
 
 
-@pytest.mark.parametrize("codec", [numcodecs.LZ4(), numcodecs.Zlib(level=3), numcodecs.GZip(level=3)], ids=lambda codec: codec.codec_id)
+@pytest.mark.parametrize("codec", [numcodecs.LZ4(), numcodecs.Zlib(level=3), numcodecs.GZip(level=3), numcodecs.Zstd(level=3)], ids=lambda codec: codec.codec_id)
 def test_zarr_2(codec, tmp_path):
     data = values((70, 90))
     zarr.create_array(tmp_path / "stock", shape=data.shape, dtype=data.dtype, chunks=(20, 30), zarr_format=2, compressors=[codec])[:] = data
@@ -105,7 +110,7 @@ def test_zarr_2(codec, tmp_path):
     assert (room == data).all()
 
 
-@pytest.mark.parametrize("name", ["gzip", "numcodecs.lz4", "numcodecs.zlib"])
+@pytest.mark.parametrize("name", ["gzip", "zstd", "numcodecs.lz4", "numcodecs.zlib"])
 def test_damaged_chunks_raise(name, tmp_path):
     data = values((64, 1000))
     with ours.enable():
@@ -129,5 +134,6 @@ def test_entry_points_keep_the_standard_names():
         pytest.skip("the package is not installed, only on the path")
     for point in distribution.entry_points:
         if point.group.startswith("zarr.codecs"):
-            key = "gzip" if point.group == "zarr.codecs.gzip" else point.name
+            name = point.group.removeprefix("zarr.codecs").removeprefix(".")
+            key = name or point.name
             assert point.load() is ours._CODECS[key]
