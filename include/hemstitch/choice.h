@@ -33,7 +33,7 @@ typedef struct hemstitch_workload {
   size_t size;               /* sizeof(hemstitch_workload) */
   int32_t direction;         /* a hemstitch_direction */
   hemstitch_format format;   /* DEFAULT: any format */
-  int level;                 /* 1 to 12, when compressing; 0: 1 */
+  int level;                 /* one of the format's, when compressing; 0: 1 */
   uint64_t content_bytes;    /* uncompressed size; 0: not known */
   uint64_t compressed_bytes; /* when restoring: compressed size; 0: not known */
   int linked_blocks;         /* 1: linked blocks, which a device restores one after the other */

@@ -36,7 +36,7 @@ enum class DataPlace { kFile, kMemory, kDevice, kNowhere };
 struct Workload {
   Direction direction = Direction::kCompress;
   std::optional<Format> format = {};                   // nullopt: any format
-  int level = 1;                                       // kMinLevel..kMaxLevel, when compressing
+  int level = 1;                                       // one of the format's, when compressing
   std::optional<std::uint64_t> content_bytes = {};     // uncompressed size
   std::optional<std::uint64_t> compressed_bytes = {};  // when restoring: compressed size
   bool linked_blocks = false;                          // a device restores linked blocks one after the other

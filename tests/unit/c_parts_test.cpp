@@ -548,6 +548,19 @@ TEST(CChoice, SelectsAsCppDoes) {
   ASSERT_EQ(hemstitch_predict(&facts, &figures, &host, &work, &seconds, &known), HEMSTITCH_OK);
   EXPECT_NE(seconds.kernel, run);  // pages have figures of their own
   EXPECT_GT(seconds.start, 0);
+  // Levels are the format's.
+  const auto predict_at = [&](hemstitch_format format, int level) {
+    work.format = format;
+    work.level = level;
+    return hemstitch_predict(&facts, &figures, &host, &work, &seconds, &known);
+  };
+  for (const int level : {-7, -1, 1, 13, 22})
+    EXPECT_EQ(predict_at(HEMSTITCH_FORMAT_ZSTD, level), HEMSTITCH_OK);
+  for (const int level : {-8, 23})
+    EXPECT_EQ(predict_at(HEMSTITCH_FORMAT_ZSTD, level), HEMSTITCH_INVALID_OPTION) << level;
+  for (const int level : {-1, 13})
+    EXPECT_EQ(predict_at(HEMSTITCH_FORMAT_LZ4, level), HEMSTITCH_INVALID_OPTION) << level;
+  EXPECT_EQ(predict_at(HEMSTITCH_FORMAT_DEFAULT, 12), HEMSTITCH_OK);
   const hemstitch_backend_candidate device{&facts, &figures};
   std::size_t chosen = 7;
   EXPECT_EQ(hemstitch_select_backend(&device, 1, &host, &work, &chosen, nullptr, 0),

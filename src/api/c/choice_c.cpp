@@ -6,6 +6,7 @@
 
 #include "api/c/c_options.hpp"
 #include "core/messages.hpp"
+#include "format/formats.hpp"
 #include "hemstitch/choice.h"
 #include "hemstitch/choice.hpp"
 
@@ -73,7 +74,13 @@ Workload workload_of(const hemstitch_workload* given) {
       in_range<std::int32_t>(all.direction, HEMSTITCH_DIRECTION_RESTORE, "work.direction"));
   if (const int format = number_of(all.format); format != HEMSTITCH_FORMAT_DEFAULT)
     work.format = static_cast<Format>(format);
-  if (all.level != 0) work.level = in_range(all.level, kMaxLevel, "work.level");
+  if (all.level != 0) {
+    const FormatRow* const row = FormatTable::instance().row(work.format.value_or(kDefaultFormat));
+    const LevelRange levels = row != nullptr ? row->format->levels() : LevelRange();
+    if (all.level < levels.least || all.level > levels.most)
+      throw Error(Status::kInvalidOption, out_of_range("work.level", all.level, levels.least, levels.most));
+    work.level = all.level;
+  }
   if (all.content_bytes != 0) work.content_bytes = all.content_bytes;
   if (all.compressed_bytes != 0) work.compressed_bytes = all.compressed_bytes;
   work.linked_blocks = all.linked_blocks != 0;
