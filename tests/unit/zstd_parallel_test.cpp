@@ -2,6 +2,7 @@
 // message.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <deque>
 #include <memory>
 #include <random>
@@ -9,6 +10,7 @@
 
 #include "format/zstd/stream/zstd_parallel_decoder.hpp"
 #include "threads.hpp"
+#include "valid_data/valid_data.hpp"
 #include "zstd_frames.hpp"
 
 namespace hemstitch::testing {
@@ -41,8 +43,9 @@ ZstdRead read_by_threads(std::span<const std::byte> data, const ZstdParallelLimi
 void expect_equal(const ZstdRead& ours, const ZstdRead& expected) {
   SCOPED_TRACE(ours.why + " | " + expected.why);
   ASSERT_EQ(ours.outcome, expected.outcome);
+  // Said by whoever counts the content, when it is passed on: perhaps before damage behind it is reached.
+  if (ours.why == "content size" || expected.why == "content size") return;
   ASSERT_EQ(ours.why, expected.why);
-  if (ours.why == "content size") return;  // said by whoever counts the content, when it is passed on
   ASSERT_EQ(ours.content.size(), expected.content.size());
   ASSERT_TRUE(ours.content == expected.content);
   ASSERT_EQ(ours.used_bytes, expected.used_bytes);
@@ -229,7 +232,23 @@ TEST(ZstdParallel, CutAtEachByteAndDamagedInEachByte) {
     }
 }
 
+TEST_WITH_THREADS(ZstdParallel, FramesThatNoEncoderWrites) {
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    const ValidData made = valid_zstd_frame(seed, seed % 25 == 0 ? 300'000 : 5000);
+    if (!made.dictionary.empty()) continue;
+    SCOPED_TRACE(seed);
+    const ZstdRead expected = read_by_reference(made.data);
+    ASSERT_TRUE(expected.content == made.content);
+    expect_equal(read_by_threads(made.data, tiny_limits(1 + seed % 3), 1 + seed % 3000), expected);
+    expect_equal(read_by_threads(made.data, {.threads = 8, .loans = 2, .begin_groups = 0}), expected);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// 6000, or as many as HEMSTITCH_MUTATED_STREAMS says.
 TEST(ZstdParallel, RandomMutations) {
+  const char* const asked = std::getenv("HEMSTITCH_MUTATED_STREAMS");
+  const unsigned long rounds = asked != nullptr ? std::strtoul(asked, nullptr, 10) : 6000;
   std::mt19937 random(11);
   std::vector<Bytes> frames;
   for (const int level : {-3, 1, 4, 12, 19})
@@ -237,7 +256,11 @@ TEST(ZstdParallel, RandomMutations) {
       frames.push_back(written_by_libzstd(
           mixed(bytes),
           {.level = level, .window_log = level == 4 ? 10 : 0, .checksum = false, .content_size = level > 4}));
-  for (int round = 0; round < 6'000; ++round) {
+  for (std::uint64_t seed = 0; frames.size() < 60; ++seed) {
+    ValidData made = valid_zstd_frame(seed, 4000);
+    if (made.dictionary.empty()) frames.push_back(std::move(made.data));
+  }
+  for (unsigned long round = 0; round < rounds; ++round) {
     Bytes frame = frames[random() % frames.size()];
     for (unsigned long count = 1 + random() % 3; count > 0; --count)
       frame[random() % frame.size()] = static_cast<std::byte>(random());
