@@ -6,6 +6,8 @@
 #include <map>
 
 #include "format/zstd/zstd_limits.hpp"
+#include "skippable_frames.hpp"
+#include "threads.hpp"
 #include "valid_data/valid_data.hpp"
 #include "zstd_frames.hpp"
 
@@ -58,6 +60,25 @@ TEST(ZstdValidData, IsRestored) {
     expect_restored(valid_zstd_frame(seed, kLargeBytes));
   }
   expect_restored(valid_zstd_frame(kHugeSeed, kHugeBytes));
+}
+
+TEST_WITH_THREADS(ZstdValidData, FramesInARowAreRestored) {
+  for (const unsigned threads : {1, 2, 8}) {
+    ValidData row;
+    for (std::uint64_t seed = 1000 * threads; row.content.size() < 1'000'000; ++seed) {
+      const ValidData made = valid_zstd_frame(seed, seed % 20 == 0 ? kLargeBytes : kSmallBytes);
+      if (!made.dictionary.empty()) continue;
+      row.data = row.data + made.data;
+      row.content = row.content + made.content;
+      if (seed % 3 == 0) row.data = row.data + skippable_frame(seed % 50);
+    }
+    for (const char* backend : {"cpu", "reference"}) {
+      RestoreOptions options;
+      options.backend = backend;
+      options.threads = threads;
+      EXPECT_TRUE(restore(row.data, options) == row.content) << backend << " " << threads;
+    }
+  }
 }
 
 // ---- What is among them ----

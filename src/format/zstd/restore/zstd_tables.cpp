@@ -31,7 +31,7 @@ ZstdTable spread(std::span<const Probability> probabilities, unsigned log) {
   std::size_t at = 0;
   for (std::size_t symbol = 0; symbol < probabilities.size(); ++symbol) {
     if (probabilities[symbol] <= 0) continue;
-    next[symbol] = static_cast<std::uint32_t>(probabilities[symbol]);
+    next[symbol] = static_cast<std::uint32_t>(int{probabilities[symbol]});
     for (int i = 0; i < probabilities[symbol]; ++i) {
       table.cells[at].symbol = static_cast<std::uint8_t>(symbol);
       do at = (at + step) & (size - 1);
