@@ -1,5 +1,5 @@
 /* Hemstitch's batch interface: LZ4, DEFLATE, zlib, gzip and BGZF on a CUDA device, for data that is already
- * there. It also offers match finding and parsing alone, for callers with an encoder of their own.
+ * there; Zstandard is restored. It also offers match finding and parsing alone, for callers with an encoder of their own.
  *
  * Input and results stay on the device. The interface has the usual shape of batched GPU libraries: arrays of
  * device pointers and sizes, a call that returns the size of the temporary memory, a call that enqueues the
@@ -65,6 +65,8 @@ typedef struct CUstream_st* hemstitch_stream;
  *                             empty block that ends a file
  *   HEMSTITCH_FORMAT_ZLIB     a zlib stream (RFC 1950), with Adler-32
  *   HEMSTITCH_FORMAT_DEFLATE  a DEFLATE stream (RFC 1951)
+ *   HEMSTITCH_FORMAT_ZSTD     one or more frames of Zstandard (RFC 8878), among them perhaps skippable ones, without
+ *                             dictionaries; restoring alone: compressing is HEMSTITCH_INVALID_OPTION
  *
  * Each block is restored by itself, given its history. What formats allow:
  *
@@ -72,7 +74,8 @@ typedef struct CUstream_st* hemstitch_stream;
  *   LZ4        2^31 - 2^25       65536               2^30
  *   DEFLATE    1 MiB             32768               any
  *   gzip, zlib 1 MiB             0                   any
- *   BGZF       65280             0                   any */
+ *   BGZF       65280             0                   any
+ *   Zstandard  none              0                   any: one frame of at most 2^27 bytes of content is fast */
 
 /* Raw blocks on the device. Arrays are aligned for their types. Blocks have any alignment, and may overlap
  * each other and each other's histories. */
@@ -126,7 +129,8 @@ typedef struct hemstitch_compressed_blocks {
 } hemstitch_compressed_blocks;
 
 /* Temporary device memory for hemstitch_blocks_restore_async(): none for LZ4, about 4 bytes per block of DEFLATE,
- * 64 for other formats. `max_output_bytes` is the largest element of `capacities`; a larger element gets
+ * 64 for gzip, zlib and BGZF. For Zstandard about 3.3 bytes for each byte of output, up to some 4.5 GB, and 20 KB for each block of
+ * up to 64 KB. `max_output_bytes` is the largest element of `capacities`; a larger element gets
  * HEMSTITCH_INVALID_OPTION. Up to 4096, LZ4 blocks are restored as pages. */
 HEMSTITCH_API hemstitch_status
 hemstitch_blocks_restore_temp_bytes(hemstitch_format format, const hemstitch_compressed_blocks* compressed,
@@ -154,14 +158,23 @@ hemstitch_blocks_restore_temp_bytes(hemstitch_format format, const hemstitch_com
  *   data     HEMSTITCH_CORRUPT_BLOCK: DEFLATE data that zlib's inflate rejects, that is cut off, or that does
  *            not end where the trailer begins or the block ends; HEMSTITCH_OUTPUT_TOO_SMALL
  *   trailer  HEMSTITCH_CONTENT_SIZE_MISMATCH, HEMSTITCH_CONTENT_CHECKSUM_MISMATCH;
- *            BGZF: HEMSTITCH_BLOCK_CHECKSUM_MISMATCH */
+ *            BGZF: HEMSTITCH_BLOCK_CHECKSUM_MISMATCH
+ *
+ * Zstandard: frames one after the other, and the first error decides:
+ *   header   HEMSTITCH_TRUNCATED (also a block of no bytes, and a skippable frame that is cut off),
+ *            HEMSTITCH_UNKNOWN_FORMAT (the first bytes), HEMSTITCH_TRAILING_GARBAGE (bytes after a frame),
+ *            HEMSTITCH_CORRUPT_HEADER, HEMSTITCH_UNSUPPORTED_FEATURE (a window of more than 2 GB),
+ *            HEMSTITCH_DICTIONARY_NEEDED
+ *   blocks   HEMSTITCH_CORRUPT_BLOCK (a rule is broken, or blocks are cut off), HEMSTITCH_OUTPUT_TOO_SMALL
+ *   end      HEMSTITCH_TRUNCATED (no checksum), HEMSTITCH_CONTENT_SIZE_MISMATCH,
+ *            HEMSTITCH_CONTENT_CHECKSUM_MISMATCH (with outputs) */
 HEMSTITCH_API hemstitch_status hemstitch_blocks_restore_async(
     hemstitch_format format, const hemstitch_compressed_blocks* compressed, void* const* outputs,
     const size_t* capacities, size_t max_output_bytes, const uint32_t* history_bytes, size_t* output_bytes,
     hemstitch_status* statuses, void* temp, size_t temp_bytes, hemstitch_stream stream);
 
 /* The format's checksum of each of `count` spans: XXH32 with seed 0 (LZ4 frames store it after their blocks),
- * CRC-32 (gzip, BGZF) or Adler-32 (zlib). DEFLATE has none: HEMSTITCH_INVALID_OPTION. All arrays are on the
+ * CRC-32 (gzip, BGZF), Adler-32 (zlib) or the lower half of XXH64 (Zstandard). DEFLATE has none: HEMSTITCH_INVALID_OPTION. All arrays are on the
  * device. */
 HEMSTITCH_API hemstitch_status hemstitch_checksums_async(hemstitch_format format, const void* const* spans,
                                                          const size_t* span_bytes, uint64_t count,

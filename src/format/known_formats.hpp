@@ -3,7 +3,7 @@
 // Each part of the library makes the halves that it holds, of these rows: known_formats.cpp the host's,
 // formats_cuda.cpp and formats_webgpu.cpp those of devices. So a build without a device, or a part that is loaded
 // at run time, needs no row of its own. For a row NAME, the folder src/format/NAME defines, where the row says YES
-// (the batch formats of lz4 and deflate are in src/batch, beside their kernels):
+// (the batch formats of these are in src/batch):
 //
 //   host     std::vector<FormatRow> make_NAME_formats();                                    always
 //   CUDA     std::vector<std::unique_ptr<DeviceFormat>> cuda::make_NAME_device_formats();
@@ -17,7 +17,7 @@
 #define HEMSTITCH_KNOWN_FORMATS(ROW) \
   ROW(lz4, YES, YES)                 \
   ROW(deflate, YES, YES)             \
-  ROW(zstd, NO, NO)
+  ROW(zstd, YES, NO)
 
 #define HEMSTITCH_IF_YES(...) __VA_ARGS__
 #define HEMSTITCH_IF_NO(...)

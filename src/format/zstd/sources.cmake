@@ -3,6 +3,7 @@ set(host
   compress/zstd_compress_cpu.cpp
   compress/zstd_join.cpp
   compress/zstd_sequence_writer.cpp
+  frame/zstd_chunk_reference.cpp
   frame/zstd_frame_header.cpp
   frame/zstd_places.cpp
   frame/zstd_reader.cpp
@@ -21,4 +22,16 @@ set(host
   stream/zstd_walk.cpp
   zstd_codec.cpp
   zstd_format.cpp
+)
+set(cuda
+  frame/zstd_checksum.cu
+  restore/zstd_restore.cu
+  restore/zstd_restore_copy.cu
+  restore/zstd_restore_left.cu
+  restore/zstd_restore_literals.cu
+  restore/zstd_restore_open.cu
+  restore/zstd_restore_states.cu
+  restore/zstd_restore_tables.cu
+  restore/zstd_restore_values.cu
+  zstd_format_cuda.cpp
 )

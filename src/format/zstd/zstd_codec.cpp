@@ -21,14 +21,12 @@
 namespace hemstitch {
 namespace {
 
-constexpr std::uint64_t kMostWindowBytes = std::uint64_t{1} << 31;  // libzstd's limit
-
 void require_window(const FrameHeader& header, const StreamMeans& means) {
   const std::uint64_t bytes = header.history_bytes;
-  if (bytes > kMostWindowBytes)
-    throw Error(
-        Status::kUnsupportedFeature,
-        fmt::format("the frame's window has {} bytes; at most {} are supported", bytes, kMostWindowBytes));
+  if (bytes > kZstdMostWindowBytes)
+    throw Error(Status::kUnsupportedFeature,
+                fmt::format("the frame's window has {} bytes; at most {} are supported", bytes,
+                            kZstdMostWindowBytes));
   const std::uint64_t most = means.memory_bytes != 0 ? means.memory_bytes : kZstdUsualWindowBytes;
   if (bytes > most)
     throw Error(Status::kMemoryLimit,

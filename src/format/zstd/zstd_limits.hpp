@@ -33,6 +33,7 @@ inline constexpr std::array kZstdEndOfBlocks{std::byte{1}, std::byte{0}, std::by
 inline constexpr std::size_t kZstdPieceBytes = std::size_t{256} << 10;
 // Larger windows need a limit of memory that allows them, as in the zstd tool.
 inline constexpr std::uint64_t kZstdUsualWindowBytes = std::uint64_t{128} << 20;
+inline constexpr std::uint64_t kZstdMostWindowBytes = std::uint64_t{1} << 31;  // libzstd's limit
 inline constexpr std::size_t kZstdMostDictionaryBytes = std::size_t{8} << 20;
 
 }  // namespace hemstitch

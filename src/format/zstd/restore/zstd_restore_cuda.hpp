@@ -1,0 +1,39 @@
+// Restores chunks of Zstandard (RFC 8878) on a CUDA device: the bytes, sizes and statuses of
+// restore_zstd_chunk_reference() (frame/zstd_chunk_reference.hpp), for a batch of independent chunks of any
+// content. A chunk is one or more whole frames, with nothing after them; skippable frames are skipped.
+//
+// A chunk that is one frame without a dictionary is restored by stages, each for all blocks of the batch at once:
+//
+//   open       a thread a chunk: headers of frame and blocks; which block describes the tables of which
+//   tables     a warp a block: the tables of codes that a block describes
+//   literals   a lane a stream of literals
+//   states     a lane a block: the states of its sequences, which depend on each other bit by bit
+//   values     a warp a block: lengths and offsets, 32 sequences at a time
+//   places     a thread a chunk: where blocks begin, and which offsets repeated ones are
+//   copy       a warp a chunk: literals and matches
+//   checksums  four lanes a chunk
+//   close      a thread a chunk: its status
+//
+// Every stage checks what it reads. A chunk that breaks a rule, and one that is not of this kind, is left to the
+// last kernel: a warp for each, which goes byte by byte and decides what is wrong (zstd_restore_left.cu).
+// docs/design/zstd-cuda.md explains the stages.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+#include "format/device_format.hpp"
+
+namespace hemstitch::cuda {
+
+// Scratch: some 4 bytes for each byte of room, and for short chunks 20 KB each.
+std::size_t restore_zstd_cuda_scratch_bytes(const DeviceRestore& batch);
+
+// Statuses are those of restore_zstd_chunk_reference(), and INVALID_OPTION for a chunk above the batch's limits. Without
+// outputs, content checksums are not verified. Chunks have no history. Asynchronous on `stream`; can be captured
+// in a graph. Throws kInvalidOption for histories, for 2^31 chunks or more, and for too little scratch.
+void restore_zstd_cuda(const DeviceRestore& batch, void* d_scratch, std::size_t scratch_bytes,
+                       cudaStream_t stream);
+
+}  // namespace hemstitch::cuda
