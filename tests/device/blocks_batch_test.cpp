@@ -1,6 +1,7 @@
 // The batch interface by format on a CUDA device: every format compresses and restores the same blocks. zlib and
 // liblz4 judge what is written.
 #include <lz4.h>
+#include <zstd.h>
 
 #include <algorithm>
 #include <optional>
@@ -172,6 +173,31 @@ TEST_F(BlocksBatchDeviceTest, ABlockThatBreaksABoundIsLeftOutAndToldOf) {
       EXPECT_EQ(restored_by_others(format, written.blocks[i]), contents[i]) << title_of(format);
     for (const std::size_t i : {1, 3}) EXPECT_TRUE(written.blocks[i].empty()) << title_of(format);
   }
+}
+
+// Devices restore it, and do not compress to it.
+TEST_F(BlocksBatchDeviceTest, ZstandardIsRestored) {
+  const std::vector<Bytes> contents = some_contents();
+  std::vector<Bytes> frames;
+  std::vector<std::size_t> rooms;
+  for (const Bytes& content : contents) {
+    Bytes frame(ZSTD_compressBound(content.size()));
+    frame.resize(ZSTD_compress(frame.data(), frame.size(), content.data(), content.size(), 3));
+    frames.push_back(std::move(frame));
+    rooms.push_back(content.size());
+  }
+  for (const bool sizes_alone : {false, true}) {
+    const Restored restored = restore(Format::kZstd, frames, rooms, sizes_alone, !sizes_alone);
+    for (std::size_t i = 0; i < contents.size(); ++i) {
+      ASSERT_EQ(restored.statuses[i], HEMSTITCH_OK) << i;
+      ASSERT_EQ(restored.sizes[i], contents[i].size()) << i;
+      if (!sizes_alone) {
+        ASSERT_TRUE(restored.contents[i] == contents[i]) << i;
+      }
+    }
+  }
+  const Pieces input(contents, stream());
+  EXPECT_THROW(batch::blocks_compress_temp_bytes(Format::kZstd, blocks_of(input, contents), 3), Error);
 }
 
 TEST_F(BlocksBatchDeviceTest, HistoriesServeTheFormatsThatHaveThem) {

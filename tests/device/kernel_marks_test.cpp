@@ -1,6 +1,8 @@
-// The marks that the LZ4, DEFLATE, search, gather, scatter and scan kernels leave in a kernel trace. Their
+// The marks that the LZ4, DEFLATE, Zstandard, search, gather, scatter and scan kernels leave in a kernel trace. Their
 // sources are compiled into this program with HEMSTITCH_KERNEL_TRACE, and replace the library's, which have
 // no marks.
+#include <zstd.h>
+
 #include <algorithm>
 #include <initializer_list>
 #include <optional>
@@ -27,12 +29,14 @@
 #include "format/lz4/frame/lz4_checksum_cuda.hpp"
 #include "format/lz4/pages/lz4_pages_cuda.hpp"
 #include "format/lz4/restore/lz4_restore_ways_cuda.hpp"
+#include "format/zstd/restore/zstd_restore_cuda.hpp"
 #include "gpu/cuda/kernel_trace.hpp"
 #include "gzip_members.hpp"
 #include "lz4_batch.hpp"
 #include "match/brute_force/brute_force_cuda.hpp"
 #include "match/lazy_scan/lazy_scan_cuda.hpp"
 #include "match/near_three/near_three_cuda.hpp"
+#include "restore_batch.hpp"
 #include "search/search_cuda.hpp"
 #include "search/search_tuning.hpp"
 
@@ -330,6 +334,21 @@ TEST_F(KernelMarksTest, StreamsOfABatchThatAreOpenedAndJudged) {
   });
   EXPECT_EQ(marks({cuda::kTraceOpenStream}), "1033:0 1033:1");
   EXPECT_EQ(marks({cuda::kTraceJudgeStream}), "1034:0 1034:1");
+}
+
+TEST_F(KernelMarksTest, FramesOfZstandard) {
+  const Bytes text = testing::wordy_bytes(3000);
+  Bytes frame(ZSTD_compressBound(text.size()));
+  frame.resize(ZSTD_compress(frame.data(), frame.size(), text.data(), text.size(), 3));
+  Bytes two = frame;
+  two.insert(two.end(), frame.begin(), frame.end());  // which stages leave to the last kernel
+  const std::vector<testing::Chunk> chunks{{frame, text.size(), {}, "one"},
+                                           {two, 2 * text.size(), {}, "two"}};
+  testing::RestoreBatch batch(chunks, stream());
+  const testing::Scratch scratch(cuda::restore_zstd_cuda_scratch_bytes(batch.batch()), stream());
+  cuda::restore_zstd_cuda(batch.batch(), scratch.get(), scratch.bytes(), stream());
+  EXPECT_EQ(marks({cuda::kTraceRestoreZstdChunk}), "1035:0 1035:1");
+  EXPECT_EQ(marks({cuda::kTraceRestoreZstdBlock}), "1036:0");
 }
 
 TEST_F(KernelMarksTest, PagesThatAreFilled) {

@@ -43,12 +43,11 @@ nb::object compress_object(nb::object data, const std::string& format, std::opti
                            nb::object out, nb::object stream, nb::object progress) {
   if (!gives_buffer(data)) {
     refuse_dictionary(dictionary);
-    return device_call("compress")(data, nb::arg("format") = format, nb::arg("level") = level,
-                                   nb::arg("backend") = backend, nb::arg("threads") = threads,
-                                   nb::arg("block_bytes") = block_bytes,
-                                   nb::arg("content_checksum") = content_checksum,
-                                   nb::arg("seekable_bytes") = seekable_bytes, nb::arg("out") = out,
-                                   nb::arg("stream") = stream, nb::arg("progress") = progress);
+    return device_call("compress")(
+        data, nb::arg("format") = format, nb::arg("level") = level, nb::arg("backend") = backend,
+        nb::arg("threads") = threads, nb::arg("block_bytes") = block_bytes,
+        nb::arg("content_checksum") = content_checksum, nb::arg("seekable_bytes") = seekable_bytes,
+        nb::arg("out") = out, nb::arg("stream") = stream, nb::arg("progress") = progress);
   }
   CompressOptions options =
       compress_options(format, level, backend, threads, block_bytes, content_checksum, seekable_bytes);

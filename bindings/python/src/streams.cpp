@@ -197,7 +197,8 @@ void add_streams(nb::module_& module) {
                                       dictionary);
           },
           nb::kw_only(), "format"_a = "lz4", "level"_a = nb::none(), "backend"_a = "auto", "threads"_a = 0,
-          "block_bytes"_a = 0, "content_checksum"_a = false, "dictionary"_a = nb::none(), "seekable_bytes"_a = 0)
+          "block_bytes"_a = 0, "content_checksum"_a = false, "dictionary"_a = nb::none(),
+          "seekable_bytes"_a = 0)
       .def("write", &CompressStream::write, "data"_a, "begin"_a = 0, "size"_a = PY_SSIZE_T_MAX)
       .def("flush", &CompressStream::flush)
       .def("finish", &CompressStream::finish);
