@@ -9,13 +9,14 @@ namespace hemstitch {
 namespace {
 
 [[noreturn]] void refuse_to_compress() {
-  throw Error(Status::kInvalidOption, "batch: devices do not compress to Zstandard yet; they restore it");
+  throw Error(Status::kInternal, "batch: devices do not compress to Zstandard");
 }
 
 class ZstdBatch : public BatchFormat {
  public:
   Format id() const override { return Format::kZstd; }
 
+  bool compresses() const override { return false; }
   std::size_t compress_bound(std::size_t) const override { return std::numeric_limits<std::size_t>::max(); }
   std::size_t compress_temp_bytes(const hemstitch_blocks&, int) const override { refuse_to_compress(); }
   void compress_async(const hemstitch_blocks&, int, const BatchOutputs&, BatchTemp,

@@ -53,6 +53,7 @@ TEST(BlocksBatch, AnotherFormatIsToldWhichOnesWork) {
     const hemstitch_format format = format_with(number);
     const std::string blocks_work = "format is " + std::to_string(number) +
                                     ", it can be LZ4 (1), gzip (2), BGZF (3), zlib (4), raw DEFLATE (5)";
+    const std::string restoring_works = blocks_work + ", Zstandard (6)";
     const std::string streams_work =
         "format is " + std::to_string(number) + ", it can be gzip (2), zlib (4), raw DEFLATE (5)";
     EXPECT_PRED2(names, hemstitch_blocks_compress_temp_bytes(format, &blocks, 1, &bytes),
@@ -62,13 +63,13 @@ TEST(BlocksBatch, AnotherFormatIsToldWhichOnesWork) {
                                                  nullptr, 0, nullptr),
                  blocks_work.c_str());
     EXPECT_PRED2(names, hemstitch_blocks_restore_temp_bytes(format, &compressed, 1, &bytes),
-                 blocks_work.c_str());
+                 restoring_works.c_str());
     EXPECT_PRED2(names,
                  hemstitch_blocks_restore_async(format, &compressed, nullptr, nullptr, 1, nullptr, nullptr,
                                                 nullptr, nullptr, 0, nullptr),
-                 blocks_work.c_str());
+                 restoring_works.c_str());
     EXPECT_PRED2(names, hemstitch_checksums_async(format, nullptr, nullptr, 0, nullptr, nullptr),
-                 blocks_work.c_str());
+                 restoring_works.c_str());
     EXPECT_PRED2(names, hemstitch_long_stream_temp_bytes(format, 1, 1, &bytes), streams_work.c_str());
     EXPECT_PRED2(
         names,
@@ -78,6 +79,14 @@ TEST(BlocksBatch, AnotherFormatIsToldWhichOnesWork) {
   for (const hemstitch_format format : {HEMSTITCH_FORMAT_LZ4, HEMSTITCH_FORMAT_BGZF})
     EXPECT_PRED2(names, hemstitch_long_stream_temp_bytes(format, 1, 1, &bytes),
                  "it can be gzip (2), zlib (4), raw DEFLATE (5)");
+}
+
+TEST(BlocksBatch, ZstandardIsOnlyRestored) {
+  const hemstitch_blocks blocks{};
+  std::size_t bytes = 0;
+  EXPECT_EQ(hemstitch_blocks_compress_bound(HEMSTITCH_FORMAT_ZSTD, 1), SIZE_MAX);
+  EXPECT_PRED2(names, hemstitch_blocks_compress_temp_bytes(HEMSTITCH_FORMAT_ZSTD, &blocks, 1, &bytes),
+               "format is 6, it can be LZ4 (1), gzip (2), BGZF (3), zlib (4), raw DEFLATE (5)");
 }
 
 TEST(BlocksBatch, ErrorsNameThePointerThatIsNull) {
