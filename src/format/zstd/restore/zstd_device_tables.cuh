@@ -239,29 +239,29 @@ __device__ inline void read_zstd_weights(ZstdTableWork& work, std::uint32_t size
     if (low >= 0) return zstd_staged_bits(work, 8 * used + static_cast<std::uint32_t>(low)) & mask;
     return (zstd_staged_bits(work, 8 * used) & ((1u << before) - 1)) << -low & mask;
   };
-  std::uint32_t states[2];
-  states[0] = take(log);
-  states[1] = take(log);
+  std::uint32_t state = take(log), other = take(log);
   if (left < 0) return;
   std::uint32_t count = 0;
-  for (unsigned turn = 0;; turn ^= 1) {
-    const std::uint32_t cell = work.weight_cells[states[turn]];
+  for (;;) {
+    const std::uint32_t cell = work.weight_cells[state];
     if (count + 1 >= kZstdMostWeights) return;
     work.weights[count++] = static_cast<std::uint8_t>(cell);
-    states[turn] = (cell >> 11) + take(cell >> 8 & 7);
-    if (left >= 0) continue;
-    work.weights[count++] = static_cast<std::uint8_t>(work.weight_cells[states[turn ^ 1]]);
-    break;
+    const std::uint32_t next = (cell >> 11) + take(cell >> 8 & 7);
+    if (left < 0) break;
+    state = other;
+    other = next;
   }
+  work.weights[count++] = static_cast<std::uint8_t>(work.weight_cells[other]);
   work.weight_count = count;
   work.is_sound = true;
 }
 
 // The warp: the table of the Huffman code that is described at `d_bytes`, with 2^bits entries. Returns bits; 0 if the
 // description breaks a rule, or has codes of more than `most_bits`. Sets the description's size.
-__device__ inline unsigned make_zstd_huffman(ZstdTableWork& work, const std::uint8_t* d_bytes,
-                                             std::uint32_t size, unsigned most_bits, ZstdDeviceCode* codes,
-                                             std::uint32_t& used_bytes, unsigned lane) {
+__device__ __forceinline__ unsigned make_zstd_huffman(ZstdTableWork& work, const std::uint8_t* d_bytes,
+                                                      std::uint32_t size, unsigned most_bits,
+                                                      ZstdDeviceCode* codes, std::uint32_t& used_bytes,
+                                                      unsigned lane) {
   constexpr std::uint32_t kFirstDirect = 128;
   if (size == 0) return 0;
   const std::uint32_t head = d_bytes[0];
@@ -357,10 +357,10 @@ __device__ inline unsigned make_zstd_huffman(ZstdTableWork& work, const std::uin
 
 // The warp: the table of a kind of code that a block defines. `at` is where its description begins in the block's data, and then
 // where it ends. Returns false if it breaks a rule. Sets the table's log.
-__device__ inline bool make_zstd_cells(ZstdTableWork& work, const std::uint8_t* d_data,
-                                       std::uint32_t data_bytes, ZstdTableMode mode, unsigned kind,
-                                       std::uint32_t& at, ZstdDeviceCell* cells, unsigned& log,
-                                       unsigned lane) {
+__device__ __forceinline__ bool make_zstd_cells(ZstdTableWork& work, const std::uint8_t* d_data,
+                                                std::uint32_t data_bytes, ZstdTableMode mode, unsigned kind,
+                                                std::uint32_t& at, ZstdDeviceCell* cells, unsigned& log,
+                                                unsigned lane) {
   const ZstdDeviceKind limits = zstd_device_kind(kind);
   if (mode == ZstdTableMode::kRle) {
     if (at >= data_bytes) return false;

@@ -39,14 +39,15 @@ __global__ void __launch_bounds__(kCloseThreads)
 
 // Bits of a stream that is read from its end (4.1), as ZstdBackwardBits.
 struct BackwardBits {
-  const std::uint8_t* d_bytes = nullptr;
-  std::uint32_t size = 0;
-  std::int64_t left = 0;
+  const std::uint8_t* d_bytes;
+  std::uint32_t size;
+  std::int64_t left;
 
   // False if there is no mark.
   __device__ bool open(const std::uint8_t* d_begin, std::uint32_t bytes) {
     d_bytes = d_begin;
     size = bytes;
+    left = 0;
     if (bytes == 0 || d_begin[bytes - 1] == 0) return false;
     left = std::int64_t{8} * bytes - (__clz(std::uint32_t{d_begin[bytes - 1]}) - 24) - 1;
     return true;
@@ -67,83 +68,79 @@ struct BackwardBits {
   }
 };
 
-// The literals of a block, one after the other.
-class Literals {
- public:
+// The literals of a block, one after the other. In shared memory, for one lane.
+struct Literals {
+  ZstdDeviceBlock block;
+  const std::uint8_t* d_streams;
+  std::uint32_t ends[4];  // of the streams
+  std::uint32_t in_each, begin, number;
+  std::uint32_t left, left_in_stream;
+  BackwardBits bits;
+  bool is_sound;  // so far
+
   // `description_bytes` of the Huffman table stand before the streams.
-  __device__ Literals(const ZstdDeviceBlock& block, std::uint32_t description_bytes,
-                      const ZstdDeviceCode* sh_codes, unsigned code_bits)
-      : block_(block), sh_codes_(sh_codes), code_bits_(code_bits), left_(block.literals) {
-    if (!block.has_coded_literals()) return;
-    d_streams_ = block.d_data + block.literals_at + description_bytes;
-    streams_bytes_ = block.literals_bytes - description_bytes;
-    if (block.streams == 1) {
-      ends_[0] = streams_bytes_;
-      in_each_ = block.literals;
+  __device__ void open(const ZstdDeviceBlock& of, std::uint32_t description_bytes) {
+    block = of;
+    left = of.literals;
+    is_sound = true;
+    begin = number = 0;
+    if (!of.has_coded_literals()) return;
+    d_streams = of.d_data + of.literals_at + description_bytes;
+    const std::uint32_t bytes = of.literals_bytes - description_bytes;
+    if (of.streams == 1) {
+      ends[0] = bytes;
+      in_each = of.literals;
     } else {
       constexpr std::uint32_t kSizesBytes = 6;
-      in_each_ = (block.literals + 3) / 4;
-      is_sound_ =
-          streams_bytes_ >= kSizesBytes && block.literals >= kSizesBytes && 3 * in_each_ <= block.literals;
-      if (!is_sound_) return;
-      std::uint32_t end = begin_ = kSizesBytes;
+      in_each = (of.literals + 3) / 4;
+      is_sound = bytes >= kSizesBytes && of.literals >= kSizesBytes && 3 * in_each <= of.literals;
+      if (!is_sound) return;
+      std::uint32_t end = begin = kSizesBytes;
       for (unsigned i = 0; i < 3; ++i)
-        ends_[i] = end += static_cast<std::uint32_t>(zstd_number_at(d_streams_ + 2 * i, 2));
-      ends_[3] = streams_bytes_;
-      is_sound_ = end <= streams_bytes_;
-      if (!is_sound_) return;
+        ends[i] = end += static_cast<std::uint32_t>(zstd_number_at(d_streams + 2 * i, 2));
+      ends[3] = bytes;
+      is_sound = end <= bytes;
     }
     open_stream();
   }
 
-  __device__ std::uint32_t left() const { return left_; }
-  __device__ bool is_sound() const { return is_sound_; }
-
   // While there are any left. Any byte once damage was found.
-  __device__ std::uint8_t next() {
-    --left_;
-    if (block_.literals_type == ZstdDeviceLiterals::kRle) return block_.d_data[block_.literals_at];
-    if (block_.literals_type == ZstdDeviceLiterals::kRaw)
-      return block_.d_data[block_.literals_at + block_.literals - left_ - 1];
-    if (!is_sound_) return 0;
-    const std::uint32_t code = sh_codes_[bits_.peek(code_bits_)];
-    bits_.left -= code & kZstdCodeBitsMask;
-    if (--left_in_stream_ == 0) {
+  __device__ std::uint8_t next(const ZstdDeviceCode* sh_codes, unsigned code_bits) {
+    --left;
+    if (block.literals_type == ZstdDeviceLiterals::kRle) return block.d_data[block.literals_at];
+    if (block.literals_type == ZstdDeviceLiterals::kRaw)
+      return block.d_data[block.literals_at + block.literals - left - 1];
+    if (!is_sound) return 0;
+    const std::uint32_t code = sh_codes[bits.peek(code_bits)];
+    bits.left -= code & kZstdCodeBitsMask;
+    if (--left_in_stream == 0) {
       end_stream();
       open_stream();
     }
     return static_cast<std::uint8_t>(code >> kZstdSymbolAt);
   }
 
- private:
-  // Opens stream `number_`, and those behind it while they have no literals.
+  // Opens stream `number`, and those behind it while they have no literals.
   __device__ void open_stream() {
-    for (; is_sound_ && number_ < block_.streams; end_stream()) {
-      left_in_stream_ = number_ + 1 == block_.streams ? block_.literals - number_ * in_each_ : in_each_;
-      is_sound_ = bits_.open(d_streams_ + begin_, ends_[number_] - begin_);
-      if (!is_sound_ || left_in_stream_ != 0) return;
+    for (; is_sound && number < block.streams; end_stream()) {
+      left_in_stream = number + 1 == block.streams ? block.literals - number * in_each : in_each;
+      is_sound = bits.open(d_streams + begin, ends[number] - begin);
+      if (!is_sound || left_in_stream != 0) return;
     }
   }
   // A stream gives exactly so many literals, and then it is used up (4.2.2).
   __device__ void end_stream() {
-    is_sound_ = is_sound_ && bits_.left == 0;
-    begin_ = ends_[number_++];
+    is_sound = is_sound && bits.left == 0;
+    begin = ends[number++];
   }
-
-  const ZstdDeviceBlock& block_;
-  const ZstdDeviceCode* sh_codes_;
-  unsigned code_bits_;
-  const std::uint8_t* d_streams_ = nullptr;
-  std::uint32_t streams_bytes_ = 0, in_each_ = 0, begin_ = 0, ends_[4] = {};
-  std::uint32_t left_, left_in_stream_ = 0, number_ = 0;
-  BackwardBits bits_;
-  bool is_sound_ = true;
 };
 
 struct LeftMemory {
   ZstdTableWork work;
   ZstdDeviceCell cells[kZstdCells];
+  std::uint32_t logs[kZstdKinds];
   ZstdDeviceCode codes[1u << kZstdMostCodeBits];
+  Literals literals;
   // What the lane that restores a block tells the others.
   std::uint32_t repeats[3];
   std::uint32_t block_bytes;
@@ -247,15 +244,17 @@ class LeftChunk {
           if ((known_kinds_ >> kind & 1) == 0) return false;
           continue;
         }
+        unsigned log = 0;
         if (!make_zstd_cells(sh_.work, block.d_data, block.data_bytes, block.mode(kind), kind, at,
-                             sh_.cells + zstd_cells_at(kind), logs_[kind], lane_))
+                             sh_.cells + zstd_cells_at(kind), log, lane_))
           return false;
+        if (lane_ == 0) sh_.logs[kind] = log;
         known_kinds_ |= 1u << kind;
       }
     __syncwarp();
     if (lane_ == 0) {
-      Literals literals(block, description_bytes, sh_.codes, code_bits_);
-      sh_.is_sound = restore_sequences(block, at, literals) && literals.is_sound();
+      sh_.literals.open(block, description_bytes);
+      sh_.is_sound = restore_sequences(block, at) && sh_.literals.is_sound;
     }
     __syncwarp();
     bytes = sh_.block_bytes;
@@ -263,51 +262,53 @@ class LeftChunk {
   }
 
   // One lane. Sets block_bytes. Writes while there is room.
-  __device__ bool restore_sequences(const ZstdDeviceBlock& block, std::uint32_t stream_at,
-                                    Literals& literals) {
+  __device__ bool restore_sequences(const ZstdDeviceBlock& block, std::uint32_t stream_at) {
     std::uint32_t bytes = 0;  // of the block's content, so far
     bool fits = d_output_ != nullptr;
     std::uint8_t* const d_to = fits ? d_output_ + written_ : nullptr;
-    const auto copy_literals = [&](std::uint32_t count) {
-      fits = fits && count <= capacity_ - written_ - bytes;
-      for (std::uint32_t i = 0; i < count; ++i) {
-        const std::uint8_t literal = literals.next();
-        if (fits) d_to[bytes + i] = literal;
-      }
-      bytes += count;
-    };
-    BackwardBits bits;
+    BackwardBits bits{};
     std::uint32_t states[kZstdKinds] = {};
     if (block.sequences != 0) {
       if (stream_at > block.data_bytes || !bits.open(block.d_data + stream_at, block.data_bytes - stream_at))
         return false;
-      for (unsigned kind = 0; kind < kZstdKinds; ++kind) states[kind] = bits.take(logs_[kind]);
-    }
-    for (std::uint32_t left = block.sequences; left != 0; --left) {
-      ZstdDeviceCell cells[kZstdKinds];
 #pragma unroll
-      for (unsigned kind = 0; kind < kZstdKinds; ++kind)
-        cells[kind] = sh_.cells[zstd_cells_at(kind) + states[kind]];
-      const auto extra = [&](unsigned kind) { return bits.take(cells[kind] & kZstdCellExtraMask); };
-      const auto symbol = [&](unsigned kind) {
-        return cells[kind] >> kZstdCellSymbolAt & kZstdCellSymbolMask;
-      };
-      const std::uint32_t offset_value = (1u << symbol(1)) + extra(1);
-      const std::uint32_t match = zstd_match_base(symbol(2)) + extra(2);
-      const std::uint32_t count = zstd_literal_base(symbol(0)) + extra(0);
-      if (left > 1) {
-        const auto go_on = [&](unsigned kind) {
-          states[kind] = (cells[kind] >> kZstdCellBaseAt) +
-                         bits.take(cells[kind] >> kZstdCellBitsAt & kZstdCellBitsMask);
+      for (unsigned kind = 0; kind < kZstdKinds; ++kind) states[kind] = bits.take(sh_.logs[kind]);
+    }
+    // The literals behind the last sequence are one more, without a match.
+    for (std::uint32_t left = block.sequences;; --left) {
+      std::uint32_t literals = sh_.literals.left, match = 0, offset_value = 0;
+      if (left != 0) {
+        ZstdDeviceCell cells[kZstdKinds];
+#pragma unroll
+        for (unsigned kind = 0; kind < kZstdKinds; ++kind)
+          cells[kind] = sh_.cells[zstd_cells_at(kind) + states[kind]];
+        const auto extra = [&](unsigned kind) { return bits.take(cells[kind] & kZstdCellExtraMask); };
+        const auto symbol = [&](unsigned kind) {
+          return cells[kind] >> kZstdCellSymbolAt & kZstdCellSymbolMask;
         };
-        go_on(0);
-        go_on(2);
-        go_on(1);
+        offset_value = (1u << symbol(1)) + extra(1);
+        match = zstd_match_base(symbol(2)) + extra(2);
+        literals = zstd_literal_base(symbol(0)) + extra(0);
+        if (left > 1) {
+          const auto go_on = [&](unsigned kind) {
+            states[kind] = (cells[kind] >> kZstdCellBaseAt) +
+                           bits.take(cells[kind] >> kZstdCellBitsAt & kZstdCellBitsMask);
+          };
+          go_on(0);
+          go_on(2);
+          go_on(1);
+        }
+        if (bits.left < 0 || (left == 1 && bits.left != 0)) return false;
       }
-      if (bits.left < 0 || (left == 1 && bits.left != 0)) return false;
-      if (count > literals.left() || count + match > most_bytes_ - bytes) return false;
-      copy_literals(count);
-      const std::uint32_t offset = take_offset(offset_value, count);
+      if (literals > sh_.literals.left || literals + match > most_bytes_ - bytes) return false;
+      fits = fits && literals <= capacity_ - written_ - bytes;
+      for (std::uint32_t i = 0; i < literals; ++i) {
+        const std::uint8_t literal = sh_.literals.next(sh_.codes, code_bits_);
+        if (fits) d_to[bytes + i] = literal;
+      }
+      bytes += literals;
+      if (left == 0) break;
+      const std::uint32_t offset = take_offset(offset_value, literals);
       const std::uint64_t at = written_ + bytes - frame_begin_;
       if (offset == 0 || offset > at || offset > window_bytes_) return false;
       fits = fits && match <= capacity_ - written_ - bytes;
@@ -315,8 +316,6 @@ class LeftChunk {
         for (std::uint32_t i = 0; i < match; ++i) d_to[bytes + i] = d_to[std::int64_t{bytes} + i - offset];
       bytes += match;
     }
-    if (literals.left() > most_bytes_ - bytes) return false;
-    copy_literals(literals.left());
     sh_.block_bytes = bytes;
     return true;
   }
@@ -347,7 +346,7 @@ class LeftChunk {
   // Of the frame.
   std::uint64_t frame_begin_ = 0, window_bytes_ = 0;
   std::uint32_t most_bytes_ = 0;
-  unsigned code_bits_ = 0, logs_[kZstdKinds] = {};
+  unsigned code_bits_ = 0;
   unsigned known_kinds_ = 0;  // tables that blocks have defined, as bits
 };
 

@@ -15,6 +15,16 @@ struct Bases {
   std::uint32_t literals[kZstdLiteralCodes.size()], matches[kZstdMatchCodes.size()];
 };
 
+// A word that may lie partly outside, or wholly.
+[[gnu::noinline]] __device__ std::uint32_t word_by_bytes(const std::uint8_t* d_word,
+                                                         const std::uint8_t* d_begin,
+                                                         const std::uint8_t* d_end) {
+  std::uint32_t word = 0;
+  for (unsigned i = 0; i < 4; ++i)
+    if (d_word + i >= d_begin && d_word + i < d_end) word |= std::uint32_t{d_word[i]} << (8 * i);
+  return word;
+}
+
 // The words of a chunk's data, of which none outside of it is read. Numbered from `d_base` on, a multiple of 16 bytes in it or before.
 struct Words {
   const std::uint32_t* d_words;
@@ -29,16 +39,9 @@ struct Words {
         d_end(d_chunk + size) {}
 
   __device__ std::uint32_t operator[](std::int32_t index) const {
-    return index >= first && index < end ? d_words[index] : by_bytes(index);
-  }
-
- private:
-  [[gnu::noinline]] __device__ std::uint32_t by_bytes(std::int32_t index) const {
+    if (index >= first && index < end) return d_words[index];
     const auto* const d_word = reinterpret_cast<const std::uint8_t*>(d_words) + std::int64_t{4} * index;
-    std::uint32_t word = 0;
-    for (unsigned i = 0; i < 4; ++i)
-      if (d_word + i >= d_begin && d_word + i < d_end) word |= std::uint32_t{d_word[i]} << (8 * i);
-    return word;
+    return word_by_bytes(d_word, d_begin, d_end);
   }
 };
 
