@@ -34,7 +34,7 @@ constexpr const char* kFiles[] = {"dickens", "nci",     "samba", "mr", "osdb",
                                   "ooffice", "reymont", "x-ray", "xml"};
 constexpr std::size_t kChunkBytes = 65536;
 constexpr int kRuns = 3;
-constexpr auto kOptions = nvcompBatchedZstdDecompressDefaultOpts;
+const nvcompBatchedZstdDecompressOpts_t kOptions = nvcompBatchedZstdDecompressDefaultOpts;
 
 double restore_ours(Chunks& chunks, const cuda::Stream& stream) {
   const cuda::DeviceRestore batch{.d_blocks = chunks.d_room_pointers.get(),
