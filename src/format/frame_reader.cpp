@@ -150,7 +150,9 @@ void FrameStream::know_file(Source& file, bool walks) {
   const FrameFormat* format = format_;
   std::uint64_t at = 0;
   std::array<std::byte, kSkippableMagicBytes + kSkippableSizeBytes> head;
-  while (format == nullptr && file.seek(at)) {
+  // Behind more skippable frames than that, a file is read from its beginning: each costs a read here.
+  constexpr int kMostSkipped = 16;
+  for (int i = 0; i <= kMostSkipped && format == nullptr && file.seek(at); ++i) {
     const auto there = std::span(head).first(file.read(head));
     if (there.size() < head.size()) break;
     if (!begins_skippable_frame(there)) {

@@ -202,6 +202,7 @@ TEST_F(ZstdRestoreDeviceTest, RefusesWhatItDoesNotTake) {
   cuda::DeviceRestore limited = batch.batch();
   limited.max_capacity = 99;
   const cuda::DeviceBuffer<std::byte> scratch(cuda::restore_zstd_cuda_scratch_bytes(limited), stream());
+  batch.poison();
   cuda::restore_zstd_cuda(limited, scratch.get(), scratch.bytes(), stream());
   EXPECT_EQ(batch.results()[0].status, HEMSTITCH_INVALID_OPTION);
 }

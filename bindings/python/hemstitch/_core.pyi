@@ -23,7 +23,7 @@ def compress(data: object | None, *, format: str = 'lz4', level: int | None = No
     """
     Compresses an object's bytes into one frame. Returns bytes, or how many bytes of `out`, a writable buffer, the frame fills; for an array on a CUDA device a DeviceArray, made there on `stream`.
 
-    format: lz4, gzip, bgzf, zlib, deflate or zstd. level: 1 to 12, zstd -7 to 22, None for the format's default. backend: auto, reproducible, cpu, reference, cuda or webgpu. threads: 0 for one per core. block_bytes: for LZ4, 64K, 256K, 1M or 4M; 0 for the default. dictionary: bytes that the content may refer to (LZ4, zlib, Zstandard); restore() needs the same. progress(input_bytes, output_bytes) is called after each piece; an exception in it ends the call. Raises hemstitch.Error.
+    format: lz4, gzip, bgzf, zlib, deflate or zstd. level: 1 to 12, zstd -7 to 22, None for the format's default. backend: auto, reproducible, cpu, reference, cuda or webgpu. threads: 0 for one per core. block_bytes: for LZ4, 64K, 256K, 1M or 4M; 0 for the default. dictionary: bytes that the content may refer to (LZ4, zlib, Zstandard); restore() needs the same. seekable_bytes: for zstd, how much content each frame of a seekable file has, 64 KB to 64 MB; 0 for one frame. progress(input_bytes, output_bytes) is called after each piece; an exception in it ends the call. Raises hemstitch.Error.
     """
 
 def restore(data: object | None, *, format: str = 'auto', backend: str = 'auto', threads: int = 0, dictionary: object | None = None, device: object | None = None, out: object | None = None, stream: object | None = None, progress: object | None = None, return_used_bytes: bool = False) -> object:

@@ -9,6 +9,9 @@
 
 namespace hemstitch {
 
+inline constexpr std::uint32_t kZstdMagic = 0xFD2FB528;  // what a frame begins with
+inline constexpr std::size_t kZstdMagicBytes = 4;
+
 // A part of a frame is compressed by itself, with the content before it as history.
 inline constexpr std::array<std::size_t, 2> kZstdPartSizes{1 << 20, 4 << 20};
 inline constexpr std::size_t kZstdDefaultPartBytes = 4 << 20;

@@ -199,15 +199,16 @@ std::optional<std::span<std::byte>> DeflateDeviceDecoder::input_room() {
 }
 
 // A piece that was passed makes room for more input only once no thread of the device uses it. Waits for such
-// a thread; false if there is none.
+// a thread; false if there is none, and no room. The last one may have ended since its caller looked.
 bool DeflateDeviceDecoder::wait_for_held_piece() {
+  bool is_held = false;
   {
     std::unique_lock lock(mutex_);
-    if (std::ranges::none_of(pieces_, [](const auto& piece) { return piece->users != 0; })) return false;
-    work_is_done_.wait(lock);
+    is_held = std::ranges::any_of(pieces_, [](const auto& piece) { return piece->users != 0; });
+    if (is_held) work_is_done_.wait(lock);
   }
   release(0);
-  return true;
+  return is_held || piece_to_fill() != nullptr;
 }
 
 // Takes as much input as there is room for; returns how much.

@@ -1,5 +1,5 @@
 #include "format/zstd/frame/zstd_checksum_cuda.hpp"
-#include "format/zstd/frame/zstd_hash.cuh"
+#include "format/zstd/restore/zstd_hash.cuh"
 #include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
 

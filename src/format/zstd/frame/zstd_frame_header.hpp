@@ -7,10 +7,10 @@
 #include <span>
 #include <string_view>
 
+#include "format/zstd/zstd_limits.hpp"
+
 namespace hemstitch {
 
-inline constexpr std::uint32_t kZstdMagic = 0xFD2FB528;
-inline constexpr std::size_t kZstdMagicBytes = 4;
 inline constexpr std::string_view kZstdFirstBytes = "\x28\xB5\x2F\xFD";
 inline constexpr std::size_t kZstdMostHeaderBytes = 18;
 // A window descriptor is a power of two from 1 KB on, and up to seven eighths of it.

@@ -9,7 +9,6 @@
 #include <cstdint>
 
 #include "format/zstd/block/zstd_symbols.hpp"
-#include "format/zstd/frame/zstd_frame_header.hpp"
 #include "format/zstd/zstd_limits.hpp"
 #include "hemstitch/hemstitch.h"
 

@@ -33,7 +33,7 @@ inline constexpr unsigned kZstdCodeBits = 11, kZstdMostCodeBits = 12;
 inline constexpr unsigned kZstdCodes = 1u << kZstdCodeBits;
 
 inline constexpr unsigned kZstdMostWeights = 255;  // without the last one, which is not given
-inline constexpr unsigned kZstdMostWeightLog = 6;
+inline constexpr unsigned kZstdMostWeightLog = 6, kZstdMostCodedWeight = 11;
 
 // What a warp needs while it makes tables.
 struct ZstdTableWork {
@@ -282,10 +282,13 @@ __device__ __forceinline__ unsigned make_zstd_huffman(ZstdTableWork& work, const
     if (lane == 0) read_zstd_probabilities(work, head, kZstdMostWeightLog, kZstdMostWeights);
     __syncwarp();
     if (!work.is_sound) return 0;
+    bool too_heavy = false;  // as in the reference, whether any bits lead to it or not
     spread_zstd_table(work, work.symbol_count, work.log, lane,
                       [&](std::uint32_t cell, std::uint32_t symbol, std::uint32_t bits, std::uint32_t base) {
                         work.weight_cells[cell] = symbol | bits << 8 | base << 11;
+                        too_heavy = too_heavy || symbol > kZstdMostCodedWeight;
                       });
+    if (__any_sync(kAllLanes, too_heavy)) return 0;
     if (lane == 0) read_zstd_weights(work, head);
     __syncwarp();
     if (!work.is_sound) return 0;

@@ -1,7 +1,7 @@
 // Closes chunks, and restores those that stages left (zstd_restore_cuda.hpp): from one block to the next and one sequence to the next, as
 // the reference does, which it agrees with in every verdict.
 #include "format/skippable_frame.hpp"
-#include "format/zstd/frame/zstd_hash.cuh"
+#include "format/zstd/restore/zstd_hash.cuh"
 #include "format/zstd/restore/zstd_stages_cuda.hpp"
 #include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
