@@ -71,14 +71,11 @@ enum TraceMarker : std::uint32_t {
   kTracePlaceChunk = 1028,    // deflate_stream.place_chunks: a chunk; its number
   kTraceMapGroup =
       1029,  // deflate_stream.compose_maps and .write_tails: a group of chunks; the number of its first one
-  kTraceResolvePage = 1030,       // deflate_stream.resolve_pages: a page; the number of its first part
-  kTraceCopyFewBytes = 1031,      // deflate_stream.copy_few_bytes: 256 bytes; the first one's place
-  kTraceCutBlock = 1032,          // deflate.cut_chunks: a block of the batch; its number
-  kTraceOpenStream = 1033,        // batch.open_streams: a stream; its number in the batch
-  kTraceJudgeStream = 1034,       // batch.judge_streams: likewise
-  kTraceRestoreZstdChunk = 1035,  // zstd_restore.open, .copy and .left: a chunk; its number in the batch
-  kTraceRestoreZstdBlock =
-      1036,  // zstd_restore.tables, .literals, .states and .values: a block; its record's number
+  kTraceResolvePage = 1030,   // deflate_stream.resolve_pages: a page; the number of its first part
+  kTraceCopyFewBytes = 1031,  // deflate_stream.copy_few_bytes: 256 bytes; the first one's place
+  kTraceCutBlock = 1032,      // deflate.cut_chunks: a block of the batch; its number
+  kTraceOpenStream = 1033,    // batch.open_streams: a stream; its number in the batch
+  kTraceJudgeStream = 1034,   // batch.judge_streams: likewise
 };
 
 inline constexpr std::uint32_t kTraceHeaderWords = 4;

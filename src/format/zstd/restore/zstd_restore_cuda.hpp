@@ -24,8 +24,15 @@
 #include <cstddef>
 
 #include "format/device_format.hpp"
+#include "gpu/cuda/kernel_trace.hpp"
 
 namespace hemstitch::cuda {
+
+// Marks of these kernels in a trace (kernel_trace.hpp), behind those that are listed there.
+inline constexpr auto kTraceRestoreZstdChunk =
+    static_cast<TraceMarker>(1035);  // open, copy, left: a chunk; its number
+inline constexpr auto kTraceRestoreZstdBlock =
+    static_cast<TraceMarker>(1036);  // others: a block; its record's number
 
 // Scratch: some 4 bytes for each byte of room, and for short chunks 20 KB each.
 std::size_t restore_zstd_cuda_scratch_bytes(const DeviceRestore& batch);

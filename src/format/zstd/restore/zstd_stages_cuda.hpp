@@ -13,6 +13,7 @@
 #include "format/device_format.hpp"
 #include "format/zstd/restore/zstd_device_frame.cuh"
 #include "format/zstd/restore/zstd_device_tables.cuh"
+#include "format/zstd/restore/zstd_restore_cuda.hpp"
 
 namespace hemstitch::cuda {
 
