@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (auto flips = input.ConsumeIntegralInRange<unsigned>(0, 4); flips > 0; --flips)
     made[input.ConsumeIntegralInRange<std::size_t>(0, made.size() - 1)] ^=
         std::byte{1} << input.ConsumeIntegralInRange<unsigned>(0, 7);
-  const Bytes given = rest_of(input);
+  Bytes given = rest_of(input);
   std::vector<KernelBlock> chunks;
   for (const Bytes* chunk : {&given, &made}) {
     Bytes room(1 << 16);

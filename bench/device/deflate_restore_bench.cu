@@ -22,14 +22,13 @@
 #include "device_array.hpp"
 #include "device_timing.hpp"
 #include "format/deflate/restore/deflate_restore_ways_cuda.hpp"
-#include "gpu/cuda/cuda_error.hpp"
+#include "repeated_blocks.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {
 namespace {
 
 using bench::DeviceArray;
-using cuda::check;
 using testing::Bytes;
 
 constexpr int kRuns = 5;
@@ -75,72 +74,26 @@ enum class Ways { kChosen, kAll };
 Measured measure(const std::string& what, const std::string& file, std::span<const std::byte> raw,
                  std::size_t chunk_bytes, Writer writer, double gigabytes, Ways ways = Ways::kChosen,
                  std::size_t giant_bytes = 0) {
-  const std::size_t giants = giant_bytes == 0 ? 0 : 1;
-  const std::size_t count = giants + (raw.size() - giant_bytes + chunk_bytes - 1) / chunk_bytes;
-  const auto begin_of = [&](std::size_t i) {
-    return i < giants ? 0 : giant_bytes + (i - giants) * chunk_bytes;
-  };
-  const auto chunk = [&](std::size_t i) {
-    const std::size_t begin = begin_of(i);
-    return raw.subspan(begin, i < giants ? giant_bytes : std::min(chunk_bytes, raw.size() - begin));
-  };
-  std::vector<Bytes> streams(count);
-  tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) { streams[i] = stream_of(chunk(i), writer); });
-  Bytes packed;
-  std::vector<std::size_t> begins;
-  std::size_t stream_bytes = 0;
-  for (const Bytes& stream : streams) {
-    begins.push_back(packed.size());
-    packed.insert(packed.end(), stream.begin(), stream.end());
-    packed.resize(packed.size() + 26);  // as a member has around it
-    stream_bytes += stream.size();
-  }
-  const auto copies =
-      std::max<std::size_t>(1, static_cast<std::size_t>(gigabytes * 1e9 / static_cast<double>(raw.size())));
-  const DeviceArray<std::byte> d_streams(copies * packed.size()), d_output(copies * raw.size());
-  std::vector<const std::byte*> addresses;
-  std::vector<std::byte*> outputs;
-  std::vector<std::size_t> sizes, capacities;
-  for (std::size_t copy = 0; copy < copies; ++copy) {
-    check(cudaMemcpy(d_streams.data + copy * packed.size(), packed.data(), packed.size(), cudaMemcpyDefault),
-          "cudaMemcpy");
-    for (std::size_t i = 0; i < count; ++i) {
-      addresses.push_back(d_streams.data + copy * packed.size() + begins[i]);
-      outputs.push_back(d_output.data + copy * raw.size() + begin_of(i));
-      sizes.push_back(streams[i].size());
-      capacities.push_back(chunk(i).size());
-    }
-  }
-  const DeviceArray<const std::byte*> d_addresses(addresses);
-  const DeviceArray<std::byte*> d_outputs(outputs);
-  const DeviceArray<std::size_t> d_sizes(sizes), d_capacities(capacities), d_output_bytes(sizes.size());
-  const DeviceArray<hemstitch_status> d_statuses(sizes.size());
-  const cuda::DeviceRestore batch{.d_blocks = d_addresses.data,
-                                  .d_block_bytes = d_sizes.data,
-                                  .d_outputs = d_outputs.data,
-                                  .d_capacities = d_capacities.data,
-                                  .d_output_bytes = d_output_bytes.data,
-                                  .d_statuses = d_statuses.data,
-                                  .count = sizes.size(),
-                                  .max_capacity = std::max(chunk_bytes, giant_bytes),
-                                  .max_block_bytes = *std::max_element(sizes.begin(), sizes.end())};
+  std::vector<std::span<const std::byte>> contents;
+  for (std::size_t begin = 0; begin < raw.size(); begin += contents.back().size())
+    contents.push_back(raw.subspan(
+        begin, begin == 0 && giant_bytes != 0 ? giant_bytes : std::min(chunk_bytes, raw.size() - begin)));
+  std::vector<Bytes> streams(contents.size());
+  tbb::parallel_for(std::size_t{0}, streams.size(),
+                    [&](std::size_t i) { streams[i] = stream_of(contents[i], writer); });
+  constexpr std::size_t kAroundStream = 26;  // as a member has
+  bench::RepeatedBlocks blocks(streams, contents, raw, kAroundStream, gigabytes);
+  const cuda::DeviceRestore batch = blocks.batch();
   const std::size_t scratch_bytes = cuda::restore_deflate_cuda_scratch_bytes(batch);
   const DeviceArray<std::byte> d_scratch(scratch_bytes);
   const auto measure_way = [&](const std::string& row, cuda::DeflateWay way) {
-    check(cudaMemset(d_output.data, 0, copies * raw.size()), "cudaMemset");
+    blocks.forget_output();
     const double seconds = bench::median_seconds(nullptr, kRuns, [&] {
       cuda::restore_deflate_cuda(way, batch, d_scratch.data, scratch_bytes, nullptr);
     });
-    bool verified = d_output_bytes.download(0, sizes.size()) == capacities;
-    for (const hemstitch_status status : d_statuses.download(0, sizes.size()))
-      verified &= status == HEMSTITCH_OK;
-    for (const std::size_t copy : {std::size_t{0}, copies - 1})
-      verified &= std::ranges::equal(d_output.download(copy * raw.size(), raw.size()), raw);
-    const std::size_t bytes = copies * raw.size();
-    const double gbps = static_cast<double>(bytes) / seconds / 1e9;
-    print(row, writer, chunk_bytes, file, bytes,
-          static_cast<double>(raw.size()) / static_cast<double>(stream_bytes), gbps, verified);
-    return Measured{gbps, verified};
+    const Measured measured{static_cast<double>(blocks.bytes()) / seconds / 1e9, blocks.is_restored()};
+    print(row, writer, chunk_bytes, file, blocks.bytes(), blocks.ratio(), measured.gbps, measured.verified);
+    return measured;
   };
   if (ways == Ways::kAll) {
     measure_way(what + ", a warp each", cuda::DeflateWay::kMany);

@@ -18,7 +18,7 @@
 #include "device_array.hpp"
 #include "device_timing.hpp"
 #include "format/zstd/restore/zstd_restore_cuda.hpp"
-#include "gpu/cuda/cuda_error.hpp"
+#include "repeated_blocks.hpp"
 #include "shapes.hpp"
 #include "zstd_frames.hpp"
 
@@ -26,7 +26,6 @@ namespace hemstitch {
 namespace {
 
 using bench::DeviceArray;
-using cuda::check;
 using testing::Bytes;
 
 constexpr int kRuns = 5;
@@ -58,65 +57,23 @@ struct Measured {
 
 Measured measure(const Row& row, const std::string& file, std::span<const std::byte> raw, double gigabytes,
                  bool checksums = false) {
-  const std::size_t count = (raw.size() + row.frame_bytes - 1) / row.frame_bytes;
-  std::vector<Bytes> frames(count);
-  const auto content_of = [&](std::size_t i) {
-    const std::size_t begin = i * row.frame_bytes;
-    return raw.subspan(begin, std::min(row.frame_bytes, raw.size() - begin));
-  };
-  tbb::parallel_for(std::size_t{0}, count, [&](std::size_t i) {
-    frames[i] = testing::written_by_libzstd(content_of(i), {.level = row.level, .checksum = checksums});
+  std::vector<std::span<const std::byte>> contents;
+  for (std::size_t begin = 0; begin < raw.size(); begin += row.frame_bytes)
+    contents.push_back(raw.subspan(begin, std::min(row.frame_bytes, raw.size() - begin)));
+  std::vector<Bytes> frames(contents.size());
+  tbb::parallel_for(std::size_t{0}, frames.size(), [&](std::size_t i) {
+    frames[i] = testing::written_by_libzstd(contents[i], {.level = row.level, .checksum = checksums});
   });
-  Bytes packed;
-  std::vector<std::size_t> begins;
-  for (const Bytes& frame : frames) {
-    begins.push_back(packed.size());
-    packed.insert(packed.end(), frame.begin(), frame.end());
-  }
-  const auto copies =
-      std::max<std::size_t>(1, static_cast<std::size_t>(gigabytes * 1e9 / static_cast<double>(raw.size())));
-  const DeviceArray<std::byte> d_frames(copies * packed.size()), d_output(copies * raw.size());
-  std::vector<const std::byte*> addresses;
-  std::vector<std::byte*> outputs;
-  std::vector<std::size_t> sizes, capacities;
-  for (std::size_t copy = 0; copy < copies; ++copy) {
-    check(cudaMemcpy(d_frames.data + copy * packed.size(), packed.data(), packed.size(), cudaMemcpyDefault),
-          "cudaMemcpy");
-    for (std::size_t i = 0; i < count; ++i) {
-      addresses.push_back(d_frames.data + copy * packed.size() + begins[i]);
-      outputs.push_back(d_output.data + copy * raw.size() + i * row.frame_bytes);
-      sizes.push_back(frames[i].size());
-      capacities.push_back(content_of(i).size());
-    }
-  }
-  const DeviceArray<const std::byte*> d_addresses(addresses);
-  const DeviceArray<std::byte*> d_outputs(outputs);
-  const DeviceArray<std::size_t> d_sizes(sizes), d_capacities(capacities), d_output_bytes(sizes.size());
-  const DeviceArray<hemstitch_status> d_statuses(sizes.size());
-  const cuda::DeviceRestore batch{.d_blocks = d_addresses.data,
-                                  .d_block_bytes = d_sizes.data,
-                                  .d_outputs = d_outputs.data,
-                                  .d_capacities = d_capacities.data,
-                                  .d_output_bytes = d_output_bytes.data,
-                                  .d_statuses = d_statuses.data,
-                                  .count = sizes.size(),
-                                  .max_capacity = row.frame_bytes,
-                                  .max_block_bytes = *std::max_element(sizes.begin(), sizes.end())};
+  bench::RepeatedBlocks blocks(frames, contents, raw, 0, gigabytes);
+  const cuda::DeviceRestore batch = blocks.batch();
   const std::size_t scratch_bytes = cuda::restore_zstd_cuda_scratch_bytes(batch);
   const DeviceArray<std::byte> d_scratch(scratch_bytes);
-  check(cudaMemset(d_output.data, 0, copies * raw.size()), "cudaMemset");
+  blocks.forget_output();
   const double seconds = bench::median_seconds(
       nullptr, kRuns, [&] { cuda::restore_zstd_cuda(batch, d_scratch.data, scratch_bytes, nullptr); });
-  bool verified = d_output_bytes.download(0, sizes.size()) == capacities;
-  for (const hemstitch_status status : d_statuses.download(0, sizes.size()))
-    verified &= status == HEMSTITCH_OK;
-  for (const std::size_t copy : {std::size_t{0}, copies - 1})
-    verified &= std::ranges::equal(d_output.download(copy * raw.size(), raw.size()), raw);
-  const std::size_t bytes = copies * raw.size();
-  const double gbps = static_cast<double>(bytes) / seconds / 1e9;
-  print(row, file, bytes, static_cast<double>(raw.size()) / static_cast<double>(packed.size()), gbps,
-        verified);
-  return {gbps, verified};
+  const Measured measured{static_cast<double>(blocks.bytes()) / seconds / 1e9, blocks.is_restored()};
+  print(row, file, blocks.bytes(), blocks.ratio(), measured.gbps, measured.verified);
+  return measured;
 }
 
 int run(int argc, char** argv) {

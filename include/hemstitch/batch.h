@@ -129,8 +129,10 @@ typedef struct hemstitch_compressed_blocks {
 } hemstitch_compressed_blocks;
 
 /* Temporary device memory for hemstitch_blocks_restore_async(): none for LZ4, about 4 bytes per block of DEFLATE,
- * 64 for gzip, zlib and BGZF. For Zstandard about 3.3 bytes for each byte of output, up to some 4.5 GB, and 20 KB for each block of
- * up to 64 KB. `max_output_bytes` is the largest element of `capacities`; a larger element gets
+ * 64 for gzip, zlib and BGZF. For Zstandard 3 bytes for each byte of output and about 10 KB for each block of up to
+ * 64 KB, 20 KB for one of 64 KB; a call works on at most 1.3 GB of output and 262,144 blocks at once, and needs no more
+ * than for these.
+ * `max_output_bytes` is the largest element of `capacities`; a larger element gets
  * HEMSTITCH_INVALID_OPTION. Up to 4096, LZ4 blocks are restored as pages. */
 HEMSTITCH_API hemstitch_status
 hemstitch_blocks_restore_temp_bytes(hemstitch_format format, const hemstitch_compressed_blocks* compressed,

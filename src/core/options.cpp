@@ -25,11 +25,6 @@ void validate(const CompressOptions& options) {
           out_of_range("acceleration", options.acceleration, 0, kMaxAcceleration));
   require(options.acceleration == 0 || options.level == kMinLevel,
           fmt::format("acceleration needs level 1, level is {}", options.level));
-  require(options.seekable_bytes == 0 ||
-              (options.seekable_bytes >= kLeastSeekableBytes && options.seekable_bytes <= kMostSeekableBytes),
-          out_of_range("seekable_bytes", options.seekable_bytes, kLeastSeekableBytes, kMostSeekableBytes));
-  require(options.seekable_bytes == 0 || options.block_bytes == options.seekable_bytes,
-          "block_bytes: a seekable file's frames are its blocks, whose size is seekable_bytes");
   validate_threads(options.threads);
 }
 

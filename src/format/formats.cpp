@@ -125,9 +125,6 @@ void check_level(const CompressOptions& options) {
 CompressOptions checked_options(const CompressOptions& given) {
   CompressOptions options = with_defaults(given);
   const FrameFormat& format = FormatTable::instance().of(options.format);
-  if (options.seekable_bytes != 0 && !format.choices().seekable)
-    throw Error(Status::kInvalidOption,
-                fmt::format("seekable_bytes: {} has no seekable files", format.title()));
   format.check(options);
   check_level(options);
   validate(options);

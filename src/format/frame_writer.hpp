@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "format/frame_layout.hpp"
 
@@ -20,8 +19,14 @@ struct FrameRoom {
   std::size_t behind_block_bytes = 0;  // at most
   std::size_t last_byte_bytes = 0;     // at most: the block of the last byte, if that is separate
   std::size_t end_bytes = 0;           // at most
+  // A table of all blocks behind the end, where there is one: at most so much, and for each block exactly.
+  std::size_t table_bytes = 0, table_entry_bytes = 0;
 
   std::size_t around_block_bytes() const { return before_block_bytes + behind_block_bytes; }
+  bool has_table() const { return table_entry_bytes != 0; }
+  std::size_t table_bytes_of(std::uint64_t block_count) const {
+    return table_bytes + static_cast<std::size_t>(block_count) * table_entry_bytes;
+  }
 };
 
 // The functions that write get a place with enough room. They return how many bytes they wrote if that can
@@ -70,9 +75,10 @@ class FrameWriter {
     std::uint32_t bytes = 0;
     std::uint32_t content_bytes = 0;
   };
-  // Whether a table of all blocks follows the end of a frame, and that table.
-  virtual bool has_block_table() const { return false; }
-  virtual std::vector<std::byte> block_table(std::span<const BlockBytes> /*blocks*/) const { return {}; }
+  // Only if room().has_table().
+  virtual std::size_t write_table(std::span<const BlockBytes> /*blocks*/, std::byte* /*to*/) const {
+    return 0;
+  }
 
   // Whether blocks must come with the checksum of their content.
   virtual bool has_block_content_checksums() const { return false; }

@@ -226,7 +226,7 @@ void CompressJob::work(CompressSlot& slot) try {
     ends[i] = {behind, writer_->write_behind(block, behind)};
   });
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    if (writer_->has_block_table())
+    if (frame_room_.has_table())
       slot.block_bytes.push_back({static_cast<std::uint32_t>(frame_room_.before_block_bytes +
                                                              blocks[i].bytes().size() + ends[i].size()),
                                   static_cast<std::uint32_t>(blocks[i].content.size())});
@@ -267,14 +267,12 @@ void CompressJob::end(Sink& sink) {
   if (options_.content_bytes && *options_.content_bytes != content_bytes())
     throw Error(Status::kInputChanged,
                 fmt::format("{} bytes were expected, {} came", *options_.content_bytes, content_bytes()));
-  std::vector<std::byte> bytes(frame_room_.end_bytes);
-  bytes.resize(writer_->write_end(
+  std::vector<std::byte> bytes(frame_room_.end_bytes + frame_room_.table_bytes_of(block_bytes_.size()));
+  std::size_t written = writer_->write_end(
       content_bytes(), content_checksum_ ? std::optional(content_checksum_->digest()) : std::nullopt,
-      bytes.data()));
-  if (writer_->has_block_table()) {
-    const std::vector<std::byte> table = writer_->block_table(block_bytes_);
-    bytes.insert(bytes.end(), table.begin(), table.end());
-  }
+      bytes.data());
+  if (frame_room_.has_table()) written += writer_->write_table(block_bytes_, bytes.data() + written);
+  bytes.resize(written);
   sink.write(bytes);
   report_.output_bytes += bytes.size();
 }

@@ -39,12 +39,11 @@ FrameCompressor::FrameCompressor(const CompressOptions& given, const FrameBatchL
   if (options.verify) engine_.require_verifying(format_);
   const BlockEngine& engine = engine_.preferred();
   const std::size_t output_bytes_per_block = writer_->block_room_bytes(options.block_bytes) +
-                                             frame_room_.around_block_bytes() + table_bytes(2) -
-                                             table_bytes(1);
+                                             frame_room_.around_block_bytes() + frame_room_.table_entry_bytes;
   // A short block may need more room for each of its bytes than a full one.
   const std::size_t short_block_bytes = writer_->block_room_bytes(1) - 1 + frame_room_.around_block_bytes();
-  const std::size_t frame_bytes =
-      frame_room_.header_bytes + frame_room_.last_byte_bytes + frame_room_.end_bytes + table_bytes(1);
+  const std::size_t frame_bytes = frame_room_.header_bytes + frame_room_.last_byte_bytes +
+                                  frame_room_.end_bytes + frame_room_.table_bytes;
   BatchNeeds needs;
   needs.block_bytes = options.block_bytes;
   needs.buffer_bytes_per_block = options.block_bytes + output_bytes_per_block +
@@ -71,13 +70,6 @@ FrameCompressor::FrameCompressor(const CompressOptions& given, const FrameBatchL
   input_bytes_ = plan.blocks_per_batch * options.block_bytes;
   frames_bytes_ = needs.buffer_bytes_per_batch + plan.blocks_per_batch * output_bytes_per_block;
   output_bytes_ = frames_bytes_ + (options.verify ? input_bytes_ : 0);
-}
-
-// The most that the table of a frame takes, if it has one.
-std::size_t FrameCompressor::table_bytes(std::uint64_t block_count) const {
-  if (!writer_->has_block_table()) return 0;
-  return writer_->block_table(std::vector<FrameWriter::BlockBytes>(static_cast<std::size_t>(block_count)))
-      .size();
 }
 
 // The engine gets a dictionary with each block.
@@ -126,7 +118,8 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
       at += writer_->block_room_bytes(task.input.size()) + frame_room_.around_block_bytes();
       tasks.push_back(task);
     }
-    at += frame_room_.last_byte_bytes + frame_room_.end_bytes + table_bytes(layout.block_count());
+    at += frame_room_.last_byte_bytes + frame_room_.end_bytes +
+          frame_room_.table_bytes_of(layout.block_count());
   }
 
   if (!tasks.empty())
@@ -159,10 +152,7 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
                                   ? std::optional(checksum_of(format_.checksum(), inputs[i]))
                                   : std::nullopt,
                               end);
-    if (writer_->has_block_table()) {
-      const std::vector<std::byte> table = writer_->block_table(block_bytes);
-      end = std::copy(table.begin(), table.end(), end);
-    }
+    if (frame_room_.has_table()) end += writer_->write_table(block_bytes, end);
     frames[i] = {rooms[i].begin, end};
   });
   return frames;

@@ -93,8 +93,6 @@ class FrameCompressor : public FrameBatchPlan {
     return writer_->history_bytes() != 0 && !dictionary_.empty() && format_.dictionary_is_history();
   }
 
-  std::size_t table_bytes(std::uint64_t block_count) const;
-
   CompressOptions options_;
   const FrameFormat& format_;
   std::vector<std::byte> dictionary_;

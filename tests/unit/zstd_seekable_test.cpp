@@ -48,7 +48,8 @@ std::optional<ZstdPlaces> places_in(const Bytes& file) {
 Bytes table_of(const ZstdPlaces& frames, bool checksums) {
   std::vector<FrameWriter::BlockBytes> sizes;
   for (const ZstdPlace& one : frames) sizes.push_back({one.bytes, one.content_bytes});
-  Bytes table = zstd_seek_table(sizes);
+  Bytes table(zstd_seek_table_bytes(sizes.size()));
+  write_zstd_seek_table(sizes, table.data());
   if (!checksums) return table;
   Bytes with(8);
   store_le32(with.data(), 0x184D2A5E);

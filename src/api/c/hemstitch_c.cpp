@@ -61,14 +61,11 @@ uint64_t hemstitch_compress_bound_of(hemstitch_format format, uint64_t input_byt
     const auto writer = known.make_writer(options);
     const FrameRoom room = writer->room();
     const std::uint64_t block_count = writer->layout(input_bytes).block_count();
-    const std::size_t table_bytes = writer->block_table({}).size();
-    const std::size_t entry_bytes = writer->block_table(std::vector<FrameWriter::BlockBytes>(2)).size() -
-                                    writer->block_table(std::vector<FrameWriter::BlockBytes>(1)).size();
     // As if no block shrank.
-    const std::uint64_t more_bytes = room.around_block_bytes() + entry_bytes +
+    const std::uint64_t more_bytes = room.around_block_bytes() + room.table_entry_bytes +
                                      writer->block_room_bytes(options.block_bytes) - options.block_bytes;
     const std::uint64_t frame_bytes =
-        room.header_bytes + block_count * more_bytes + room.end_bytes + table_bytes;
+        room.header_bytes + block_count * more_bytes + room.end_bytes + room.table_bytes;
     return input_bytes <= UINT64_MAX - frame_bytes ? input_bytes + frame_bytes : UINT64_MAX;
   } catch (...) {
     return UINT64_MAX;  // without memory for a writer, there is none for its output

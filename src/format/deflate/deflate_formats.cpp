@@ -115,6 +115,7 @@ class DeflateFormat : public FrameFormat {
     refuse(!options.dictionary.empty() && !choices().dictionary, "dictionary");
     refuse(!options.stored_name.empty() && !choices().stored_name, "stored_name");
     refuse(options.stored_time != 0 && !choices().stored_name, "stored_time");
+    refuse(options.seekable_bytes != 0, "seekable_bytes");
     if (options.dictionary.size() > kMostDictionaryBytes)
       throw Error(Status::kInvalidOption,
                   fmt::format("dictionary has {} bytes, it can have {}, since its checksum covers all of it",

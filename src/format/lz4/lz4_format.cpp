@@ -101,8 +101,8 @@ class Lz4Format : public FrameFormat {
     return {.acceleration = true, .linked_blocks = true, .checksums = true, .dictionary = true};
   }
   void check(const CompressOptions& options) const override {
-    if (!options.stored_name.empty() || options.stored_time != 0)
-      throw Error(Status::kInvalidOption, "stored_name and stored_time: LZ4 has neither");
+    if (!options.stored_name.empty() || options.stored_time != 0 || options.seekable_bytes != 0)
+      throw Error(Status::kInvalidOption, "stored_name, stored_time, seekable_bytes: LZ4 has none");
   }
   std::size_t default_block_bytes() const override { return 256 << 10; }
   Checksum checksum() const override { return Checksum::kXxh32; }

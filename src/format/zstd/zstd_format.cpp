@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "core/messages.hpp"
+#include "core/options.hpp"
 #include "core/status.hpp"
 #include "format/zstd/frame/zstd_frame_header.hpp"
 #include "format/zstd/frame/zstd_places.hpp"
@@ -15,6 +17,15 @@
 
 namespace hemstitch {
 namespace {
+
+void check_seekable(const CompressOptions& options) {
+  if (options.seekable_bytes < kLeastSeekableBytes || options.seekable_bytes > kMostSeekableBytes)
+    throw Error(Status::kInvalidOption, out_of_range("seekable_bytes", options.seekable_bytes,
+                                                     kLeastSeekableBytes, kMostSeekableBytes));
+  if (options.block_bytes != options.seekable_bytes)
+    throw Error(Status::kInvalidOption,
+                "block_bytes: a seekable file's frames are its blocks, whose size is seekable_bytes");
+}
 
 constexpr std::array<OtherSuffix, 1> kZstdSuffixes{{{".tzst", ".tar"}}};
 
@@ -40,6 +51,7 @@ class ZstdFormat : public FrameFormat {
     refuse(options.linked_blocks, "linked_blocks");
     refuse(!options.stored_name.empty(), "stored_name");
     refuse(options.stored_time != 0, "stored_time");
+    if (options.seekable_bytes != 0) check_seekable(options);
     if (options.dictionary.size() > kZstdMostDictionaryBytes)
       throw Error(Status::kInvalidOption, fmt::format("dictionary has {} bytes, it can have {}",
                                                       options.dictionary.size(), kZstdMostDictionaryBytes));

@@ -51,11 +51,15 @@ std::optional<std::uint64_t> end_of_blocks(Source& source, std::uint64_t at, std
 
 }  // namespace
 
-std::vector<std::byte> zstd_seek_table(std::span<const FrameWriter::BlockBytes> frames) {
-  std::vector<std::byte> table(kTableHeadBytes + frames.size() * kEntryBytes + kFooterBytes);
-  store_le32(table.data(), kTableMagic);
-  store_le32(table.data() + kSkippableMagicBytes, static_cast<std::uint32_t>(table.size() - kTableHeadBytes));
-  std::byte* at = table.data() + kTableHeadBytes;
+std::size_t zstd_seek_table_bytes(std::uint64_t frame_count) {
+  return kTableHeadBytes + static_cast<std::size_t>(frame_count) * kEntryBytes + kFooterBytes;
+}
+
+std::size_t write_zstd_seek_table(std::span<const FrameWriter::BlockBytes> frames, std::byte* to) {
+  const std::size_t bytes = zstd_seek_table_bytes(frames.size());
+  store_le32(to, kTableMagic);
+  store_le32(to + kSkippableMagicBytes, static_cast<std::uint32_t>(bytes - kTableHeadBytes));
+  std::byte* at = to + kTableHeadBytes;
   for (const FrameWriter::BlockBytes& frame : frames) {
     store_le32(at, frame.bytes);
     store_le32(at + 4, frame.content_bytes);
@@ -64,7 +68,7 @@ std::vector<std::byte> zstd_seek_table(std::span<const FrameWriter::BlockBytes> 
   store_le32(at, static_cast<std::uint32_t>(frames.size()));
   at[4] = std::byte{0};
   store_le32(at + 5, kFooterMagic);
-  return table;
+  return bytes;
 }
 
 bool agrees(const ZstdPlace& place, const ZstdFrameHeader& header, std::size_t header_bytes) {

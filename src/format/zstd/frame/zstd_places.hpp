@@ -34,8 +34,9 @@ using ZstdPlaces = std::vector<ZstdPlace>;
 // A frame is restored at once, so frames with more content are left to be read as streams.
 inline constexpr std::uint64_t kZstdMostPlaceBytes = kMostSeekableBytes;
 
-// The seek table of frames that were written, without checksums: frames have their own.
-std::vector<std::byte> zstd_seek_table(std::span<const FrameWriter::BlockBytes> frames);
+// The seek table of frames that were written, without checksums: frames have their own. Returns its size.
+std::size_t zstd_seek_table_bytes(std::uint64_t frame_count);
+std::size_t write_zstd_seek_table(std::span<const FrameWriter::BlockBytes> frames, std::byte* to);
 
 // The frames that the seek table at the end of `source` lists. Nothing if there is none, or if what it says cannot be:
 // its sizes must add up to its own place, a frame must begin at each place, and where a frame states the size of its

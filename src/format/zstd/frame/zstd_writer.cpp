@@ -72,7 +72,9 @@ class ZstdSeekableWriter : public FrameWriter {
   FrameRoom room() const override {
     return {.before_block_bytes = header_bytes(),
             .behind_block_bytes = kZstdEndOfBlocks.size() + kChecksumBytes,
-            .end_bytes = header_bytes() + kZstdEndOfBlocks.size() + kChecksumBytes};
+            .end_bytes = end_bytes(),
+            .table_bytes = zstd_seek_table_bytes(1),  // an empty file has a frame, too
+            .table_entry_bytes = zstd_seek_table_bytes(1) - zstd_seek_table_bytes(0)};
   }
   FrameLayout layout(std::uint64_t content_bytes) const override {
     return {content_bytes, frame_bytes_, false};
@@ -101,10 +103,9 @@ class ZstdSeekableWriter : public FrameWriter {
     write_frame_header(0, to);
     return header_bytes() + write_frame_end(checksum_of(Checksum::kXxh64, {}), to + header_bytes());
   }
-  bool has_block_table() const override { return true; }
-  std::vector<std::byte> block_table(std::span<const BlockBytes> blocks) const override {
-    const BlockBytes empty{static_cast<std::uint32_t>(room().end_bytes), 0};
-    return zstd_seek_table(blocks.empty() ? std::span(&empty, 1) : blocks);
+  std::size_t write_table(std::span<const BlockBytes> blocks, std::byte* to) const override {
+    const BlockBytes empty{static_cast<std::uint32_t>(end_bytes()), 0};
+    return write_zstd_seek_table(blocks.empty() ? std::span(&empty, 1) : blocks, to);
   }
 
  private:
@@ -119,6 +120,7 @@ class ZstdSeekableWriter : public FrameWriter {
     std::array<std::byte, kZstdMostHeaderBytes> bytes;
     return write_zstd_header(header_of(0), bytes.data());
   }
+  std::size_t end_bytes() const { return header_bytes() + kZstdEndOfBlocks.size() + kChecksumBytes; }
   void write_frame_header(std::uint64_t content_bytes, std::byte* to) const {
     write_zstd_header(header_of(content_bytes), to);
   }

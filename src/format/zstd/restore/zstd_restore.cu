@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kMostChunks = (std::uint64_t{1} << 31) - 1;
 // Enough for all multiprocessors.
-constexpr std::uint64_t kWaveBytes = std::uint64_t{5} << 28;
+constexpr std::uint64_t kWaveBytes = std::uint64_t{5} << 28, kMostWaveChunks = 1 << 18;
 
 // What chunks usually need, with room to spare. One that needs more is left to the last kernel if others have not left enough.
 constexpr std::uint64_t kBytesOfBlock = 32 << 10, kBytesOfTables = 64 << 10;
@@ -27,7 +27,7 @@ struct Scratch {
     const std::uint64_t bytes =
         std::max<std::uint64_t>(1, std::min<std::uint64_t>(batch.max_capacity, wave_bytes));
     wave_chunks = std::clamp<std::uint64_t>(wave_bytes / bytes, 1, std::max<std::uint64_t>(1, batch.count));
-    wave_chunks = std::min<std::uint64_t>(wave_chunks, std::uint64_t{1} << 22);
+    wave_chunks = std::min(wave_chunks, kMostWaveChunks);
     const std::uint64_t blocks = wave_chunks * (2 + bytes / kBytesOfBlock),
                         tables = wave_chunks * (1 + bytes / kBytesOfTables),
                         units = wave_chunks * kPoolBytesOfByte * bytes / kZstdUnitBytes +

@@ -34,7 +34,8 @@ inline constexpr auto kTraceRestoreZstdChunk =
 inline constexpr auto kTraceRestoreZstdBlock =
     static_cast<TraceMarker>(1036);  // others: a block; its record's number
 
-// Scratch: some 4 bytes for each byte of room, and for short chunks 20 KB each.
+// Scratch: 3 bytes for each byte of room and about 10 KB for each chunk, or each 64 KB of a longer one; for at most 1.3 GB of room and
+// 262,144 chunks at once.
 std::size_t restore_zstd_cuda_scratch_bytes(const DeviceRestore& batch);
 
 // Statuses are those of restore_zstd_chunk_reference(), and INVALID_OPTION for a chunk above the batch's limits. Without
