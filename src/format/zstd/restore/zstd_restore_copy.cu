@@ -9,7 +9,7 @@ namespace hemstitch::cuda {
 namespace {
 
 constexpr unsigned kPlaceThreads = 128;
-constexpr unsigned kWarps = 4, kResidency = 8;
+constexpr unsigned kWarps = 4;
 constexpr std::uint32_t kTileBytes = 1024;  // what is described at once
 constexpr std::uint32_t kSteps = 4;         // of 32 bytes, whose loads are in flight together
 
@@ -113,7 +113,7 @@ __device__ __forceinline__ void copy_tile(CopyMemory& sh, std::uint8_t* d_to, st
 
 // Mapping: a warp a chunk. Shared memory: 1.3 KB a warp. Synchronisation inside of warps alone. Work: linear in content. CPU twin:
 // ZstdReferenceDecoder.
-__global__ void __launch_bounds__(32 * kWarps, kResidency)
+__global__ void __launch_bounds__(32 * kWarps, 8)
     copy_zstd_content(const DeviceRestore batch, const ZstdStages stages) {
   __shared__ CopyMemory sh_memory[kWarps];
   CopyMemory& sh = sh_memory[threadIdx.x / 32];
