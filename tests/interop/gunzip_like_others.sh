@@ -41,12 +41,21 @@ restored() {
   "$hemstitch" -dcq "${@:3}" file.z | cmp -s - "$1" || fail "-dc of $1 by $2"
   "$hemstitch" -dcq -T1 "${@:3}" < file.z | cmp -s - "$1" || fail "a pipe with $1 by $2"
 }
+# by_turns OPTION...: all of them for made files; for a real one the next of them, so that each meets several.
+by_turns() {
+  options=("$@")
+  if [[ $file == "begin of "* ]]; then options=("${@:turn % $# + 1:1}"); fi
+}
+turn=0
 for file in "${files[@]}"; do
-  for level in 1 6 9; do
+  turn=$((turn + 1))
+  by_turns 1 6 9
+  for level in "${options[@]}"; do
     gzip "-$level" -c "$file" > file.z
     restored "$file" "gzip -$level"
   done
-  for level in 1 6 11; do
+  by_turns 1 6 11
+  for level in "${options[@]}"; do
     if has pigz && [[ $level != 11 || $(wc -c < "$file") -lt 400000 ]]; then
       pigz "-$level" -c "$file" > file.z
       restored "$file" "pigz -$level"
@@ -56,7 +65,8 @@ for file in "${files[@]}"; do
     pigz -zc "$file" > file.z
     restored "$file" "pigz -z" --format zlib
   fi
-  for level in 0 1 2 3; do
+  by_turns 0 1 2 3
+  for level in "${options[@]}"; do
     if has igzip && [[ -s $file ]]; then
       igzip "-$level" -c "$file" > file.z
       restored "$file" "igzip -$level"
