@@ -12,8 +12,9 @@ namespace hemstitch {
 namespace {
 
 constexpr std::size_t kWholeBlockBytes = kZstdBlockHeaderBytes + kZstdMostBlockBytes;
-// With so many threads, one makes content and nothing else: it has in its caches what matches repeat.
-constexpr unsigned kLeastThreadsForMaker = 4;
+// With so many threads, one makes content and nothing else. It is not among the first that are started: without some that decode
+// it would be of no use.
+constexpr unsigned kLeastThreadsForMaker = 6, kStartedBeforeMaker = 3;
 // How many blocks may have content that is not taken yet.
 constexpr std::size_t kMostMade = 32;
 constexpr std::size_t kGroupLiteralBytes = std::size_t{384} << 10;
@@ -244,8 +245,7 @@ bool ZstdParallelDecoder::take_content(bool waits) {
       return !made_.empty() || (!makes_content_ && (is_damaged_ || groups_.empty() ||
                                                     groups_.front()->state == Group::State::kFilling));
     };
-    work_until(lock, is_over,
-               [&](std::unique_lock<std::mutex>& held) { return do_task(held, *own_decoder_); });
+    work_until(lock, is_over, [&](std::unique_lock<std::mutex>& held) { return do_own_task(held); });
   }
   if (made_.empty()) return false;
   Made& next = made_.front();
@@ -340,7 +340,8 @@ void ZstdParallelDecoder::work() {
   if (!decoder) return;
   {
     std::unique_lock lock(mutex_);
-    if (limits_.threads >= kLeastThreadsForMaker && !std::exchange(has_maker_, true)) {
+    if (++started_threads_ > kStartedBeforeMaker && limits_.threads >= kLeastThreadsForMaker &&
+        !std::exchange(has_maker_, true)) {
       while (!stops_)
         if (may_make_content())
           make_content(lock);
@@ -349,7 +350,7 @@ void ZstdParallelDecoder::work() {
       return;
     }
   }
-  work_until_stopped([&](std::unique_lock<std::mutex>& lock) { return do_task(lock, *decoder); });
+  work_until_stopped([&](std::unique_lock<std::mutex>& lock) { return decode_next(lock, *decoder); });
 }
 
 void ZstdParallelDecoder::stop() {
@@ -361,12 +362,16 @@ void ZstdParallelDecoder::stop() {
   stop_threads();
 }
 
-// Content first: the other threads can go on without its thread, but not without its content.
-bool ZstdParallelDecoder::do_task(std::unique_lock<std::mutex>& lock, ZstdBlockDecoder& decoder) {
-  if (!has_maker_ && may_make_content()) {
-    make_content(lock);
-    return true;
-  }
+// What the calling thread does while it waits for content. Content first: the other threads can go on without this thread, but not
+// without its content. If another one makes content, it soon waits for this one to take it, so this one decodes nothing.
+bool ZstdParallelDecoder::do_own_task(std::unique_lock<std::mutex>& lock) {
+  if (has_maker_) return false;
+  if (!may_make_content()) return decode_next(lock, *own_decoder_);
+  make_content(lock);
+  return true;
+}
+
+bool ZstdParallelDecoder::decode_next(std::unique_lock<std::mutex>& lock, ZstdBlockDecoder& decoder) {
   Group* const group = next_group();
   if (group == nullptr) return false;
   decode(*group, decoder, lock);
@@ -405,15 +410,15 @@ void ZstdParallelDecoder::decode(Group& group, ZstdBlockDecoder& decoder,
 
 // Call it with the mutex held. So much content may wait that it stays where it is until it is passed on.
 bool ZstdParallelDecoder::may_make_content() const {
-  return !makes_content_ && !is_damaged_ && made_bytes_ < limits_.lent_bytes && made_.size() < kMostMade &&
-         !groups_.empty() && groups_.front()->state == Group::State::kDone;
+  return !makes_content_ && !is_damaged_ && made_bytes_ < limits_.waiting_bytes() &&
+         made_.size() < kMostMade && !groups_.empty() && groups_.front()->state == Group::State::kDone;
 }
 
 // Of blocks of the first group, as many as may wait.
 void ZstdParallelDecoder::make_content(std::unique_lock<std::mutex>& lock) {
   Group& group = *groups_.front();
   makes_content_ = true;
-  while (block_ < group.blocks.size() && made_bytes_ < limits_.lent_bytes && made_.size() < kMostMade) {
+  while (block_ < group.blocks.size() && made_bytes_ < limits_.waiting_bytes() && made_.size() < kMostMade) {
     while (!loans_.empty() && loans_.front().owner.expired()) loans_.pop_front();
     // What is lent longer than others keeps the memory for itself.
     const bool leaves = !loans_.empty() && content_.bytes() - loans_.front().begin > limits_.kept_bytes();
@@ -459,7 +464,7 @@ void ZstdParallelDecoder::tell() {
 
 // Call it with the mutex held.
 void ZstdParallelDecoder::call_maker() {
-  if (may_make_content()) (has_maker_ ? content_may_come_ : work_comes_).notify_one();
+  if (has_maker_ && may_make_content()) content_may_come_.notify_one();
 }
 
 }  // namespace hemstitch

@@ -2,8 +2,8 @@
 //
 // A block says how long it is, so blocks are taken apart without decoding them, and what of its tables comes from
 // earlier blocks is known from their headers (zstd_walk.hpp). Threads decode literals and sequences of groups of blocks
-// (zstd_block_decoder.hpp). One of them at a time, of four or more always the same one, makes content of what is decoded, block
-// by block (zstd_copy.hpp). The calling thread takes input and passes on content; where it would wait, it does the same work as the others.
+// (zstd_block_decoder.hpp). One thread makes content of what is decoded, block by block (zstd_copy.hpp). The calling thread takes
+// input and passes on content. Of up to five threads it is also the one that makes content, and decodes where it would wait.
 //
 // Damage is never judged here. Where a block is damaged, or looks so, the reference restorer continues from there: it
 // finds the damage itself. So the status, the place and the content before it are its.
@@ -35,7 +35,9 @@ struct ZstdParallelLimits {
   unsigned begin_groups = 8;                         // of one block each, before threads start
   std::size_t lent_bytes = std::size_t{512} << 10;   // how much is passed on at once, and lent
 
-  std::size_t kept_bytes() const { return (loans + std::size_t{3}) * (lent_bytes + kZstdMostBlockBytes); }
+  // Of content that is made and not taken: one part is taken while the next one is made.
+  std::size_t waiting_bytes() const { return 2 * lent_bytes; }
+  std::size_t kept_bytes() const { return (loans + std::size_t{4}) * (lent_bytes + kZstdMostBlockBytes); }
   std::uint64_t memory_bytes(std::uint64_t window_bytes) const;
 };
 
@@ -76,7 +78,8 @@ class ZstdParallelDecoder : public PieceStream {
   std::span<const std::byte> kept_from(std::uint64_t) const override { return {}; }
 
   void work();
-  bool do_task(std::unique_lock<std::mutex>& lock, ZstdBlockDecoder& decoder);
+  bool do_own_task(std::unique_lock<std::mutex>& lock);
+  bool decode_next(std::unique_lock<std::mutex>& lock, ZstdBlockDecoder& decoder);
   Group* next_group();
   void decode(Group& group, ZstdBlockDecoder& decoder, std::unique_lock<std::mutex>& lock);
   bool may_make_content() const;
@@ -118,6 +121,7 @@ class ZstdParallelDecoder : public PieceStream {
   std::size_t block_ = 0;           // that one, in the first group
 
   // Guarded by mutex_.
+  unsigned started_threads_ = 0;
   bool has_maker_ = false;  // a thread makes content and does nothing else
   std::condition_variable content_may_come_;
   bool makes_content_ = false;  // a thread does
