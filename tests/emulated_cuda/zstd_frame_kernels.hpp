@@ -3,9 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <vector>
 
 #include "format/zstd/stream/zstd_block_places.hpp"
 #include "format/zstd/stream/zstd_frame_cuda.hpp"
@@ -31,7 +33,10 @@ struct ReadByZstdFrameKernels {
 class ZstdFrameByKernels : public StreamDecoder {
  public:
   ZstdFrameByKernels(std::span<const std::byte> blocks, std::uint64_t window_bytes, const ZstdPieces& pieces)
-      : data_(blocks), window_bytes_(window_bytes), pieces_(pieces), carry_(cuda::zstd_frame_carry_bytes() / 16 + 1) {}
+      : data_(blocks),
+        window_bytes_(window_bytes),
+        pieces_(pieces),
+        carry_(cuda::zstd_frame_carry_bytes() / 16 + 1) {}
 
   StreamStep restore(std::span<const std::byte> input, std::span<std::byte> output) override {
     if (!is_begun_) restore_blocks();
@@ -74,7 +79,8 @@ class ZstdFrameByKernels : public StreamDecoder {
       ++pieces_done_;
       blocks_ += result.blocks;
       const bool is_whole = result.blocks == places.at.size();
-      if (is_whole != (result.stop == cuda::ZstdFrameStop::kNone)) fail("a piece that is not whole, or is, and says otherwise");
+      if (is_whole != (result.stop == cuda::ZstdFrameStop::kNone))
+        fail("a piece that is not whole, or is, and says otherwise");
       for (std::size_t i = 0; i < result.blocks; ++i) walk_block(places, i);
       used_bytes_ += is_whole ? places.data_bytes : places.at[result.blocks];
       std::copy_n(result.repeats, 3, repeats_.begin());
@@ -148,24 +154,13 @@ class ZstdFrameByKernels : public StreamDecoder {
 
 inline ReadByZstdFrameKernels read_by_zstd_frame_kernels(std::span<const std::byte> frame,
                                                          const ZstdPieces& pieces = {}) {
+  std::optional<ZstdFrameByKernels> decoder;
   ReadByZstdFrameKernels result;
-  ZstdFrameByKernels* decoder = nullptr;
-  std::unique_ptr<ZstdFrameByKernels> own;
-  struct Lent : StreamDecoder {
-    explicit Lent(ZstdFrameByKernels& of) : of_(of) {}
-    StreamStep restore(std::span<const std::byte> input, std::span<std::byte> output) override {
-      return of_.restore(input, output);
-    }
-    std::uint64_t ahead_bytes() const override { return of_.ahead_bytes(); }
-    ZstdFrameByKernels& of_;
-  };
   result.read = read_in_pieces(frame, {}, 1 << 16, [&](std::uint64_t window_bytes, const ZstdDictionary&) {
-    const std::size_t header_bytes = 4 + zstd_header_rest_bytes(frame[4]);
-    own = std::make_unique<ZstdFrameByKernels>(frame.subspan(header_bytes), window_bytes, pieces);
-    decoder = own.get();
-    return std::make_unique<Lent>(*decoder);
+    decoder.emplace(frame.subspan(4 + zstd_header_rest_bytes(frame[4])), window_bytes, pieces);
+    return &*decoder;
   });
-  if (decoder != nullptr) {
+  if (decoder) {
     result.blocks = decoder->blocks();
     result.pieces = decoder->pieces();
   }

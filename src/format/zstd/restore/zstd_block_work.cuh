@@ -41,8 +41,8 @@ __device__ inline bool is_in_zstd_list(unsigned list, const ZstdDeviceBlock& blo
 __device__ inline void count_zstd_work(const ZstdStages& stages, const ZstdDeviceBlock& block) {
   for (unsigned list = 0; list < kZstdLists; ++list)
     if (is_in_zstd_list(list, block))
-      atomicAdd(
-          &stages.d_counts[ZstdStages::kClassesAt + list * kZstdClasses + zstd_list_class(list, block)], 1u);
+      atomicAdd(&stages.d_counts[ZstdStages::kClassesAt + list * kZstdClasses + zstd_list_class(list, block)],
+                1u);
 }
 
 }  // namespace hemstitch::cuda

@@ -17,7 +17,8 @@ constexpr std::uint64_t kPoolBytesOfByte = 3, kPoolBytesOfBlock = std::uint64_t{
 constexpr std::uint64_t kSpareUnitsOfBlock = 8;
 
 ZstdFrameWork carved(Carver& carve, std::uint32_t block_count, std::size_t capacity) {
-  const std::size_t records = std::size_t{block_count} + 1;  // of the piece's blocks, and the one for all before
+  const std::size_t records =
+      std::size_t{block_count} + 1;  // of the piece's blocks, and the one for all before
   ZstdFrameWork work{};
   ZstdStages& stages = work.stages;
   const std::uint64_t pool_bytes = std::max<std::uint64_t>(kPoolBytesOfByte * capacity, kPoolBytesOfBlock);
@@ -38,18 +39,8 @@ ZstdFrameWork carved(Carver& carve, std::uint32_t block_count, std::size_t capac
   return work;
 }
 
-}  // namespace
-
-std::size_t zstd_frame_scratch_bytes(std::uint32_t block_count, std::size_t capacity) {
-  Carver carve(nullptr);
-  carved(carve, block_count, capacity);
-  return carve.bytes();
-}
-
-std::size_t zstd_frame_carry_bytes() { return sizeof(ZstdFrameCarry); }
-
-void restore_zstd_frame_piece(const ZstdFramePiece& piece, void* d_carry, ZstdFrameResult* d_result,
-                              void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+ZstdFrameWork work_of(const ZstdFramePiece& piece, void* d_carry, ZstdFrameResult* d_result, void* d_scratch,
+                      std::size_t scratch_bytes) {
   if (piece.data_bytes >= kMostBytes || piece.capacity >= kMostBytes - piece.history_bytes ||
       piece.block_count >= kMostBytes / 2)
     throw Error(Status::kInvalidOption, "zstd_frame: a piece of 2^31 bytes or more");
@@ -60,6 +51,22 @@ void restore_zstd_frame_piece(const ZstdFramePiece& piece, void* d_carry, ZstdFr
   work.piece = piece;
   work.d_carry = static_cast<ZstdFrameCarry*>(d_carry);
   work.d_result = d_result;
+  return work;
+}
+
+}  // namespace
+
+std::size_t zstd_frame_scratch_bytes(std::uint32_t block_count, std::size_t capacity) {
+  Carver carve(nullptr);
+  carved(carve, block_count, capacity);
+  return carve.bytes();
+}
+
+std::size_t zstd_frame_carry_bytes() { return sizeof(ZstdFrameCarry); }
+
+void decode_zstd_frame_piece(const ZstdFramePiece& piece, void* d_carry, ZstdFrameResult* d_result,
+                             void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+  const ZstdFrameWork work = work_of(piece, d_carry, d_result, d_scratch, scratch_bytes);
   // What the stages of batches read of a batch.
   DeviceRestore blocks;
   blocks.d_blocks = work.d_data_of;
@@ -79,7 +86,17 @@ void restore_zstd_frame_piece(const ZstdFramePiece& piece, void* d_carry, ZstdFr
   launch_zstd_frame_places(work, stream);
   launch_zstd_frame_copy(work, stream);
   launch_zstd_frame_close(work, stream);
-  launch_zstd_frame_resolve(work, stream);
+}
+
+void resolve_zstd_frame_piece(const ZstdFramePiece& piece, void* d_carry, ZstdFrameResult* d_result,
+                              void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+  launch_zstd_frame_resolve(work_of(piece, d_carry, d_result, d_scratch, scratch_bytes), stream);
+}
+
+void restore_zstd_frame_piece(const ZstdFramePiece& piece, void* d_carry, ZstdFrameResult* d_result,
+                              void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+  decode_zstd_frame_piece(piece, d_carry, d_result, d_scratch, scratch_bytes, stream);
+  resolve_zstd_frame_piece(piece, d_carry, d_result, d_scratch, scratch_bytes, stream);
 }
 
 }  // namespace hemstitch::cuda

@@ -11,8 +11,8 @@ namespace hemstitch::cuda {
 namespace {
 
 constexpr unsigned kWarps = 4;
-constexpr std::uint32_t kTileSymbols = 1024;    // what is described at once
-constexpr std::uint32_t kSteps = 4;             // of 32 symbols, whose loads are in flight together
+constexpr std::uint32_t kTileSymbols = 1024;     // what is described at once
+constexpr std::uint32_t kSteps = 4;              // of 32 symbols, whose loads are in flight together
 constexpr std::uint32_t kLiterals = 0xFFFFFFFF;  // larger than any distance
 
 // All symbols of a run come from the same distance.
@@ -149,8 +149,7 @@ __global__ void __launch_bounds__(32 * kWarps, 8) copy_zstd_blocks(const ZstdFra
     const std::uint32_t below = (1u << lane) - 1;
     const auto run = static_cast<std::uint32_t>(__popc(with_literals & below) + __popc(with_match & below));
     __syncwarp();
-    if (literals != 0)
-      sh.runs[run] = {d_literals + (literals_end - literals) - (written + begin), kLiterals};
+    if (literals != 0) sh.runs[run] = {d_literals + (literals_end - literals) - (written + begin), kLiterals};
     if (match != 0) sh.runs[run + (literals != 0 ? 1 : 0)] = {nullptr, distance};
     std::uint32_t runs_before = 0;
     for (std::uint32_t tile = 0; tile < group_symbols; tile += kTileSymbols) {

@@ -16,7 +16,8 @@ namespace hemstitch::cuda {
 
 // A piece has less than 2^31 bytes of data, and as many of content and history together.
 struct ZstdFramePiece {
-  const std::byte* d_data = nullptr;  // blocks of the frame, one after the other, with their headers; at any address
+  const std::byte* d_data =
+      nullptr;  // blocks of the frame, one after the other, with their headers; at any address
   std::size_t data_bytes = 0;
   const std::uint32_t* d_block_at = nullptr;  // where each header begins in the data
   std::uint32_t block_count = 0;
@@ -48,9 +49,16 @@ std::size_t zstd_frame_carry_bytes();
 
 // Restores the piece's blocks up to the first that it stops at, and carries on to the next piece behind them. Content behind that of the
 // restored blocks is unspecified, within the capacity. Checksums are not verified: XXH64 goes through all content in order. Nothing outside of
-// the data is read. Asynchronous on `stream`; calls for one frame need one stream. Throws kInvalidOption for pieces of 2^31 bytes or more, and for
+// the data is read. Asynchronous on `stream`; calls for one frame are in order. Throws kInvalidOption for pieces of 2^31 bytes or more, and for
 // too little scratch. d_result is device memory as well.
 void restore_zstd_frame_piece(const ZstdFramePiece& piece, void* d_carry, ZstdFrameResult* d_result,
+                              void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);
+
+// The two parts of it, for two streams: the next piece is decoded, with other scratch, while this one is resolved. Only resolving touches content
+// and history. It follows the piece's decoding and the resolving of the piece before, with the same arguments.
+void decode_zstd_frame_piece(const ZstdFramePiece& piece, void* d_carry, ZstdFrameResult* d_result,
+                             void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);
+void resolve_zstd_frame_piece(const ZstdFramePiece& piece, void* d_carry, ZstdFrameResult* d_result,
                               void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);
 
 }  // namespace hemstitch::cuda

@@ -24,10 +24,11 @@ __global__ void __launch_bounds__(kThreads) open_zstd_blocks(const ZstdFrameWork
   const bool is_end = index == piece.block_count;
   ZstdDeviceBlock block;
   bool is_last = false;
-  const bool is_sound = at < piece.data_bytes &&
-                        read_zstd_block(work.data() + at, piece.data_bytes - at, most_bytes, block, is_last) &&
-                        block.sequences <= most_bytes / kZstdLeastMatch && (is_end || !is_last) &&
-                        (is_end || piece.d_block_at[index] == at + kZstdBlockHeaderBytes + block.data_bytes);
+  const bool is_sound =
+      at < piece.data_bytes &&
+      read_zstd_block(work.data() + at, piece.data_bytes - at, most_bytes, block, is_last) &&
+      block.sequences <= most_bytes / kZstdLeastMatch && (is_end || !is_last) &&
+      (is_end || piece.d_block_at[index] == at + kZstdBlockHeaderBytes + block.data_bytes);
   if (!is_sound) {
     // A block without work. Nothing is restored from here on.
     block.type = ZstdBlockType::kRaw;
@@ -62,8 +63,7 @@ struct Described {
 };
 
 __device__ Described described_by(const ZstdDeviceBlock& block, std::uint32_t index) {
-  const bool has_huffman =
-      block.is_compressed() && block.literals_type == ZstdDeviceLiterals::kCompressed;
+  const bool has_huffman = block.is_compressed() && block.literals_type == ZstdDeviceLiterals::kCompressed;
   return {has_huffman ? index : 0, block.defines(0) ? index : 0, block.defines(1) ? index : 0,
           block.defines(2) ? index : 0,
           std::uint64_t{zstd_literal_units(block)} + zstd_state_units(block) + zstd_sequence_units(block)};

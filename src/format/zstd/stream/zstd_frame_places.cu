@@ -9,41 +9,17 @@ namespace {
 
 constexpr unsigned kCloseThreads = 256;
 
-// Of blocks in a row: the bytes of their content, and what they do to the three last offsets.
-struct Placed {
-  std::uint64_t bytes;
-  ZstdDeviceRepeats repeats;
-
-  __device__ Placed below(unsigned step) const {
-    return {__shfl_up_sync(kAllLanes, bytes, step),
-            {__shfl_up_sync(kAllLanes, repeats.first, step), __shfl_up_sync(kAllLanes, repeats.second, step),
-             __shfl_up_sync(kAllLanes, repeats.third, step)}};
-  }
-  __device__ Placed then(const Placed& later) const {
-    return {bytes + later.bytes,
-            {offset_of(later.repeats.first), offset_of(later.repeats.second),
-             offset_of(later.repeats.third)}};
-  }
-  // Over thousands of blocks, the difference in a name may become larger than a name can say. It is 0 then, which is no offset: a block that
-  // has it before it is in doubt.
-  __device__ std::uint32_t offset_of(std::uint32_t offset) const {
-    const std::uint32_t resolved = resolved_zstd_offset(offset, repeats);
-    const bool is_name = (offset & kZstdNamedOffset) != 0 && (resolved & kZstdNamedOffset) != 0;
-    return is_name && (resolved & kZstdDifferenceMask) < (offset & kZstdDifferenceMask) ? 0 : resolved;
-  }
-};
-
 // Mapping: one thread block for all blocks, 1,024 at a time. Shared memory: 768 bytes. Synchronisation: three barriers for 1,024 blocks. Work: linear in
 // blocks. CPU twin: ZstdOffsets.
 __global__ void __launch_bounds__(kZstdScanThreads) place_zstd_frame(const ZstdFrameWork work) {
-  __shared__ Placed sh_warps[32];
+  __shared__ ZstdPlaced sh_warps[32];
   const ZstdStages& stages = work.stages;
   const ZstdFramePiece& piece = work.piece;
   const ZstdBlockRecord& before_all = stages.d_blocks[0];
-  Placed carry{0, {before_all.repeats[0], before_all.repeats[1], before_all.repeats[2]}};
+  ZstdPlaced carry{0, {before_all.repeats[0], before_all.repeats[1], before_all.repeats[2]}};
   for (std::uint32_t first = 1; first <= piece.block_count; first += kZstdScanThreads) {
     const std::uint32_t index = first + threadIdx.x;
-    Placed own{0, zstd_same_repeats()};
+    ZstdPlaced own{0, zstd_same_repeats()};
     std::uint32_t left = 0;
     if (index <= piece.block_count) {
       const ZstdBlockRecord& record = stages.d_blocks[index];
@@ -53,7 +29,7 @@ __global__ void __launch_bounds__(kZstdScanThreads) place_zstd_frame(const ZstdF
       if (left == 0)
         own = {record.block.content_bytes, {record.repeats[0], record.repeats[1], record.repeats[2]}};
     }
-    const Placed before = zstd_scan_of_blocks(own, sh_warps, carry);
+    const ZstdPlaced before = zstd_scan_of_blocks(own, sh_warps, carry);
     if (index > piece.block_count) continue;
     ZstdBlockRecord& record = stages.d_blocks[index];
     record.begin = before.bytes;
@@ -116,7 +92,7 @@ __global__ void __launch_bounds__(kCloseThreads) close_zstd_piece(const ZstdFram
 constexpr KernelBudget kPlacesBudget("zstd_frame.places", "place_zstd_frame",
                                      {.threads = kZstdScanThreads,
                                       .registers = 64,
-                                      .shared_bytes = 32 * sizeof(Placed)});
+                                      .shared_bytes = 32 * sizeof(ZstdPlaced)});
 const KernelRegistration kPlacesRegistration(kPlacesBudget, place_zstd_frame);
 constexpr KernelBudget kCloseBudget("zstd_frame.close", "close_zstd_piece",
                                     {.threads = kCloseThreads, .registers = 64});

@@ -14,8 +14,8 @@
 namespace hemstitch::cuda {
 
 struct ZstdFrameCarry {
-  std::uint32_t is_begun;    // 0: nothing else here counts
-  std::uint32_t repeats[3];  // offsets
+  std::uint32_t is_begun;                        // 0: nothing else here counts
+  std::uint32_t repeats[3];                      // offsets
   std::uint32_t huffman_bits, logs[kZstdKinds];  // kZstdNone: there is no such table
   alignas(16) ZstdDeviceCode codes[kZstdCodes];
   ZstdDeviceCell cells[kZstdCells];
@@ -53,6 +53,32 @@ struct ZstdFrameWork {
   }
 #endif
 };
+
+#if defined(__CUDACC__)
+// Of blocks in a row: the bytes of their content, and what they do to the three last offsets.
+struct ZstdPlaced {
+  std::uint64_t bytes;
+  ZstdDeviceRepeats repeats;
+
+  __device__ ZstdPlaced below(unsigned step) const {
+    return {__shfl_up_sync(kAllLanes, bytes, step),
+            {__shfl_up_sync(kAllLanes, repeats.first, step), __shfl_up_sync(kAllLanes, repeats.second, step),
+             __shfl_up_sync(kAllLanes, repeats.third, step)}};
+  }
+  __device__ ZstdPlaced then(const ZstdPlaced& later) const {
+    return {
+        bytes + later.bytes,
+        {offset_of(later.repeats.first), offset_of(later.repeats.second), offset_of(later.repeats.third)}};
+  }
+  // Over thousands of blocks, the difference in a name may become larger than a name can say. It is 0 then, which is no offset: a block that
+  // has it before it is in doubt.
+  __device__ std::uint32_t offset_of(std::uint32_t offset) const {
+    const std::uint32_t resolved = resolved_zstd_offset(offset, repeats);
+    const bool is_name = (offset & kZstdNamedOffset) != 0 && (resolved & kZstdNamedOffset) != 0;
+    return is_name && (resolved & kZstdDifferenceMask) < (offset & kZstdDifferenceMask) ? 0 : resolved;
+  }
+};
+#endif
 
 void launch_zstd_frame_open(const ZstdFrameWork& work, cudaStream_t stream);
 void launch_zstd_frame_check(const ZstdFrameWork& work, cudaStream_t stream);
