@@ -86,7 +86,9 @@ class ZstdFrameByKernels : public StreamDecoder {
       std::copy_n(result.repeats, 3, repeats_.begin());
       has_ended_ = is_whole && places.has_last;
       if (has_ended_ || result.stop == cuda::ZstdFrameStop::kDoubt) return;
-      if (result.blocks == 0) fail("a piece without room for one block");
+      if (result.blocks != 0) continue;
+      if (pieces_.capacity >= kZstdMostBlockBytes) fail("a piece with room for a block has none");
+      return;  // the reference goes on
     }
   }
 
@@ -102,8 +104,8 @@ class ZstdFrameByKernels : public StreamDecoder {
     KernelBuffer content(history + pieces_.capacity, pieces_.against);
     std::copy(content_.end() - static_cast<std::ptrdiff_t>(history), content_.end(), content.bytes().begin());
     const auto blocks = static_cast<std::uint32_t>(places.at.size());
-    // Nothing is there before: bytes that make numbers which lead far away.
-    Bytes scratch(cuda::zstd_frame_scratch_bytes(blocks, pieces_.capacity), std::byte{0xA5});
+    // What nobody wrote yet is no table: the most that a table's logarithm could be.
+    Bytes scratch(cuda::zstd_frame_scratch_bytes(blocks, pieces_.capacity), std::byte{0x5F});
     cuda::ZstdFrameResult result{};
     cuda::restore_zstd_frame_piece({.d_data = data.bytes().data(),
                                     .data_bytes = places.data_bytes,
