@@ -13,12 +13,14 @@ set(host
   restore/zstd_sections.cpp
   restore/zstd_tables.cpp
   stream/zstd_block_decoder.cpp
+  stream/zstd_block_places.cpp
   stream/zstd_copy.cpp
   stream/zstd_decoder.cpp
   stream/zstd_decoder_cpu.cpp
   stream/zstd_literals.cpp
   stream/zstd_parallel_decoder.cpp
   stream/zstd_sequences.cpp
+  stream/zstd_symbols.cpp
   stream/zstd_walk.cpp
   zstd_codec.cpp
   zstd_format.cpp
@@ -33,5 +35,10 @@ set(cuda
   restore/zstd_restore_states.cu
   restore/zstd_restore_tables.cu
   restore/zstd_restore_values.cu
+  stream/zstd_frame.cu
+  stream/zstd_frame_copy.cu
+  stream/zstd_frame_open.cu
+  stream/zstd_frame_places.cu
+  stream/zstd_frame_resolve.cu
   zstd_format_cuda.cpp
 )

@@ -68,6 +68,7 @@ void launch_zstd_stages(const DeviceRestore& batch, const ZstdStages& stages, cu
   check(cudaMemsetAsync(stages.d_counts, 0, ZstdStages::kCountsCount * sizeof *stages.d_counts, stream),
         "zstd_restore");
   launch_zstd_open(batch, stages, stream);
+  launch_zstd_list(stages, stream);
   launch_zstd_tables(stages, stream);
   launch_zstd_literals(batch, stages, stream);
   launch_zstd_states(batch, stages, stream);

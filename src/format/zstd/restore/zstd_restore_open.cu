@@ -1,4 +1,5 @@
 // Reads the headers of chunks and lists their blocks, as the first stage of restoring (zstd_restore_cuda.hpp).
+#include "format/zstd/restore/zstd_block_work.cuh"
 #include "format/zstd/restore/zstd_stages_cuda.hpp"
 #include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
@@ -7,36 +8,8 @@ namespace hemstitch::cuda {
 namespace {
 
 constexpr unsigned kThreads = 64, kOrderThreads = 128;
-constexpr std::uint32_t kLeastMatch = 3;
 // Offsets have 27 bits (kZstdNamedOffset), so no larger content is restored by stages.
 constexpr std::uint64_t kMostContent = std::uint64_t{1} << 27;
-
-__device__ std::uint32_t units(std::uint64_t bytes) {
-  return static_cast<std::uint32_t>((bytes + kZstdUnitBytes - 1) / kZstdUnitBytes);
-}
-// Streams of literals are written in units, so there is one to spare.
-__device__ std::uint32_t literal_units(const ZstdDeviceBlock& block) {
-  const bool kept = block.is_compressed() && block.literals_type != ZstdDeviceLiterals::kRaw;
-  return kept ? units(block.literals) + 1 : 0;
-}
-__device__ std::uint32_t state_units(const ZstdDeviceBlock& block) {
-  return units(std::uint64_t{4} * block.sequences);
-}
-__device__ std::uint32_t sequence_units(const ZstdDeviceBlock& block) {
-  return units(sizeof(ZstdDeviceSequence) * std::uint64_t{block.sequences});
-}
-
-// A block's class in a list, the ones with most work first.
-__device__ unsigned work_class(std::uint32_t work, unsigned shift) {
-  const std::uint32_t size = work >> shift;
-  return kZstdClasses - 1 - (size < kZstdClasses ? size : kZstdClasses - 1);
-}
-__device__ unsigned list_class(unsigned list, const ZstdDeviceBlock& block) {
-  return list == 0 ? work_class(block.literals, 11) : work_class(block.sequences, 8);
-}
-__device__ bool is_listed(unsigned list, const ZstdDeviceBlock& block) {
-  return list == 0 ? literal_units(block) != 0 : block.sequences != 0;
-}
 
 struct Room {
   std::uint32_t blocks = 0, tables = 0, units = 0;
@@ -49,11 +22,11 @@ __device__ bool measure_chunk(const std::uint8_t* d_bytes, std::uint64_t size, c
   for (bool is_last = false; !is_last;) {
     ZstdDeviceBlock block;
     if (!read_zstd_block(d_bytes + at, size - at, most_bytes, block, is_last)) return false;
-    if (block.sequences > most_bytes / kLeastMatch) return false;
+    if (block.sequences > most_bytes / kZstdLeastMatch) return false;
     at += kZstdBlockHeaderBytes + block.data_bytes;
     if (++room.blocks > block_room) return false;
     room.tables += block.is_compressed() ? 1 : 0;
-    all_units += literal_units(block) + state_units(block) + sequence_units(block);
+    all_units += zstd_literal_units(block) + zstd_state_units(block) + zstd_sequence_units(block);
     if (all_units >= kZstdNone) return false;
   }
   room.units = static_cast<std::uint32_t>(all_units);
@@ -131,14 +104,11 @@ __global__ void __launch_bounds__(kThreads)
     record.tables = static_cast<std::uint32_t>(table);
     table += block.is_compressed() ? 1 : 0;
     record.literals_unit = static_cast<std::uint32_t>(unit);
-    record.states_unit = record.literals_unit + literal_units(block);
-    record.sequences_unit = record.states_unit + state_units(block);
-    unit = std::uint64_t{record.sequences_unit} + sequence_units(block);
+    record.states_unit = record.literals_unit + zstd_literal_units(block);
+    record.sequences_unit = record.states_unit + zstd_state_units(block);
+    unit = std::uint64_t{record.sequences_unit} + zstd_sequence_units(block);
     record.used_literals = 0;
-    for (unsigned list = 0; list < kZstdLists; ++list)
-      if (is_listed(list, block))
-        atomicAdd(&stages.d_counts[ZstdStages::kClassesAt + list * kZstdClasses + list_class(list, block)],
-                  1u);
+    count_zstd_work(stages, block);
   }
   chunk.first_block = static_cast<std::uint32_t>(first_block);
   chunk.block_count = room.blocks;
@@ -160,8 +130,8 @@ __global__ void __launch_bounds__(kOrderThreads) list_zstd_blocks(const ZstdStag
   const ZstdBlockRecord& record = stages.d_blocks[index];
   if (record.tables == kZstdNone) return;
   for (unsigned list = 0; list < kZstdLists; ++list) {
-    if (!is_listed(list, record.block)) continue;
-    const unsigned own = list_class(list, record.block);
+    if (!is_in_zstd_list(list, record.block)) continue;
+    const unsigned own = zstd_list_class(list, record.block);
     const std::uint32_t* const d_members = stages.d_counts + ZstdStages::kClassesAt + list * kZstdClasses;
     std::uint32_t place = 0;
     for (unsigned i = 0; i < own; ++i) place += d_members[i];
@@ -184,6 +154,9 @@ void launch_zstd_open(const DeviceRestore& batch, const ZstdStages& stages, cuda
           .grid = static_cast<unsigned>((batch.count + kThreads - 1) / kThreads),
           .stream = stream},
          open_zstd_chunks, batch, stages);
+}
+
+void launch_zstd_list(const ZstdStages& stages, cudaStream_t stream) {
   launch({.kernel = kListBudget,
           .grid = (stages.block_room + kOrderThreads - 1) / kOrderThreads,
           .stream = stream},

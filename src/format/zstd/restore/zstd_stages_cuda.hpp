@@ -126,6 +126,7 @@ void restore_zstd_waves(const DeviceRestore& batch, std::uint64_t wave_bytes, vo
 // All stages, for a batch that `stages` has room for. Those below, in their order.
 void launch_zstd_stages(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream);
 void launch_zstd_open(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream);
+void launch_zstd_list(const ZstdStages& stages, cudaStream_t stream);
 void launch_zstd_tables(const ZstdStages& stages, cudaStream_t stream);
 void launch_zstd_literals(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream);
 void launch_zstd_states(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream);

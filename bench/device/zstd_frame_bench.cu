@@ -1,0 +1,261 @@
+// What restoring one ordinary frame of Zstandard costs on a CUDA device: from the frame's bytes on the device to content there.
+//
+//   zstd_frame_device_bench FOLDER [SCALE]
+//
+// FOLDER holds silesia/. Inputs are made here, from its nine files behind one another, shuffled and each turned by another number of bytes
+// in every repetition, so that blocks fall differently: 1.12 GB (times SCALE) of all nine by one thread of libzstd at levels 1 and 3; of four
+// files of text at level 3; at level 9, and 0.4 GB at level 19, by all cores, as the zstd tool does with -T. "frame": the whole frame in one piece, between events. "frame, pieces":
+// pieces of 256 MB by two streams, by the host's clock: walking the headers of blocks and waiting for each piece included. Every figure is
+// the median of three runs after one to warm up. Prints one row of a recorded run a line; a row is verified when all bytes are right. Times of decoding and
+// resolving go to standard error. Checksums are not verified.
+#include <zstd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "device_array.hpp"
+#include "device_timing.hpp"
+#include "format/zstd/frame/zstd_frame_header.hpp"
+#include "format/zstd/stream/zstd_block_places.hpp"
+#include "format/zstd/stream/zstd_frame_cuda.hpp"
+#include "gpu/cuda/cuda_error.hpp"
+#include "gpu/cuda/event.hpp"
+#include "shapes.hpp"
+
+namespace hemstitch {
+namespace {
+
+using bench::DeviceArray;
+using testing::Bytes;
+
+constexpr int kRuns = 3;
+constexpr std::size_t kPieceBytes = std::size_t{256} << 20;
+constexpr const char* kFiles[] = {"dickens", "nci",     "samba", "mr", "osdb",
+                                  "ooffice", "reymont", "x-ray", "xml"};
+constexpr const char* kTexts[] = {"dickens", "samba", "xml", "reymont"};
+
+Bytes mixed(std::vector<Bytes> files, std::size_t bytes) {
+  std::mt19937 random(7);
+  Bytes all;
+  for (bool first = true; all.size() < bytes; first = false) {
+    for (std::size_t i = files.size(); i-- > 1;) std::swap(files[i], files[random() % (i + 1)]);
+    for (const Bytes& file : files) {
+      const auto turn = static_cast<std::ptrdiff_t>(first ? 0 : random() % file.size());
+      all.insert(all.end(), file.begin() + turn, file.end());
+      all.insert(all.end(), file.begin(), file.begin() + turn);
+    }
+  }
+  all.resize(bytes);
+  return all;
+}
+
+Bytes written(const Bytes& content, int level, unsigned workers) {
+  const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(), ZSTD_freeCCtx);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, level);
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
+  if (workers != 0) ZSTD_CCtx_setParameter(context.get(), ZSTD_c_nbWorkers, static_cast<int>(workers));
+  Bytes frame(ZSTD_compressBound(content.size()));
+  const std::size_t bytes =
+      ZSTD_compress2(context.get(), frame.data(), frame.size(), content.data(), content.size());
+  if (ZSTD_isError(bytes) != 0) throw std::runtime_error(ZSTD_getErrorName(bytes));
+  frame.resize(bytes);
+  return frame;
+}
+
+void check_cuda(cudaError_t result) { cuda::check(result, "zstd_frame_bench"); }
+
+struct Stream {
+  Stream() { check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); }
+  ~Stream() { cudaStreamDestroy(stream); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  cudaStream_t stream = nullptr;
+};
+
+// What a piece needs, of which two are under way at once.
+struct Slot {
+  Slot(std::uint32_t blocks, std::size_t capacity)
+      : scratch_bytes(cuda::zstd_frame_scratch_bytes(blocks, capacity)),
+        d_scratch(scratch_bytes),
+        d_block_at(blocks),
+        d_result(1) {}
+
+  std::size_t scratch_bytes;
+  DeviceArray<std::byte> d_scratch;
+  DeviceArray<std::uint32_t> d_block_at;
+  DeviceArray<cuda::ZstdFrameResult> d_result;
+  cuda::Event is_decoded{cuda::Event::Kind::kOrder}, is_resolved{cuda::Event::Kind::kOrder};
+};
+
+class Frame {
+ public:
+  Frame(const Bytes& frame, const Bytes& content)
+      : content_(content),
+        d_content_(content.size()),
+        d_carry_(cuda::zstd_frame_carry_bytes()),
+        header_bytes_(4 + zstd_header_rest_bytes(frame[4])),
+        window_bytes_(read_zstd_header(std::span(frame).subspan(4, header_bytes_ - 4))->window_bytes),
+        frame_(frame),
+        d_frame_(frame) {}
+
+  // Seconds, all in one piece.
+  double seconds_at_once(const std::string& name) {
+    const ZstdBlockPlaces places = find_zstd_blocks(blocks(), ~std::size_t{0});
+    const auto count = static_cast<std::uint32_t>(places.at.size());
+    Slot slot(count, content_.size());
+    slot.d_block_at.upload(places.at);
+    const cuda::ZstdFramePiece piece = piece_of(slot, 0, places, 0, content_.size());
+    const auto call = [&](auto what) {
+      what(piece, d_carry_.data, slot.d_result.data, slot.d_scratch.data, slot.scratch_bytes, nullptr);
+    };
+    forget();
+    const std::vector<double> seconds =
+        bench::median_step_seconds(nullptr, kRuns,
+                                   {[&] {
+                                      check_cuda(cudaMemsetAsync(d_carry_.data, 0, d_carry_.count, nullptr));
+                                      call(cuda::decode_zstd_frame_piece);
+                                    },
+                                    [&] { call(cuda::resolve_zstd_frame_piece); }});
+    const cuda::ZstdFrameResult result = slot.d_result.download(0, 1)[0];
+    std::fprintf(stderr, "%s: %u of %u blocks, decoded in %.3f ms, resolved in %.3f ms\n", name.c_str(),
+                 result.blocks, count, seconds[0] * 1e3, seconds[1] * 1e3);
+    return seconds.back();
+  }
+
+  // Seconds, in pieces of which one is decoded while the one before is resolved.
+  double seconds_in_pieces() {
+    const std::size_t capacity = std::min(kPieceBytes, content_.size());
+    const auto most_blocks =
+        static_cast<std::uint32_t>((capacity + kZstdMostBlockBytes - 1) / kZstdMostBlockBytes);
+    std::array<std::unique_ptr<Slot>, 2> slots;
+    for (auto& slot : slots) slot = std::make_unique<Slot>(most_blocks, capacity);
+    const Stream decoding, resolving;
+    forget();
+    return bench::median_host_seconds(kRuns, [&] {
+      check_cuda(cudaMemsetAsync(d_carry_.data, 0, d_carry_.count, decoding.stream));
+      std::size_t used_bytes = 0, done = 0;
+      for (std::size_t number = 0; done < content_.size(); ++number) {
+        Slot& slot = *slots[number % 2];
+        if (number >= 2) slot.is_resolved.hold(decoding.stream);
+        const ZstdBlockPlaces places = find_zstd_blocks(blocks().subspan(used_bytes), most_blocks);
+        if (places.at.empty()) return;
+        check_cuda(cudaMemcpyAsync(slot.d_block_at.data, places.at.data(), 4 * places.at.size(),
+                                   cudaMemcpyHostToDevice, decoding.stream));
+        const cuda::ZstdFramePiece piece =
+            piece_of(slot, used_bytes, places, done, std::min(capacity, content_.size() - done));
+        cuda::decode_zstd_frame_piece(piece, d_carry_.data, slot.d_result.data, slot.d_scratch.data,
+                                      slot.scratch_bytes, decoding.stream);
+        slot.is_decoded.record(decoding.stream);
+        slot.is_decoded.hold(resolving.stream);
+        cuda::resolve_zstd_frame_piece(piece, d_carry_.data, slot.d_result.data, slot.d_scratch.data,
+                                       slot.scratch_bytes, resolving.stream);
+        slot.is_resolved.record(resolving.stream);
+        cuda::ZstdFrameResult result{};
+        check_cuda(cudaMemcpyAsync(&result, slot.d_result.data, sizeof result, cudaMemcpyDeviceToHost,
+                                   decoding.stream));
+        check_cuda(cudaStreamSynchronize(decoding.stream));
+        done += result.content_bytes;
+        const bool is_whole = result.stop == cuda::ZstdFrameStop::kNone;
+        used_bytes += is_whole ? places.data_bytes : places.at[result.blocks];
+        if (result.stop == cuda::ZstdFrameStop::kDoubt || result.blocks == 0) return;
+      }
+      check_cuda(cudaStreamSynchronize(resolving.stream));
+    });
+  }
+
+  bool is_restored() const {
+    constexpr std::size_t kPart = std::size_t{1} << 28;
+    for (std::size_t at = 0; at < content_.size(); at += kPart) {
+      const std::vector<std::byte> part = d_content_.download(at, std::min(kPart, content_.size() - at));
+      if (!std::equal(part.begin(), part.end(), content_.begin() + static_cast<std::ptrdiff_t>(at)))
+        return false;
+    }
+    return true;
+  }
+
+ private:
+  std::span<const std::byte> blocks() const { return std::span(frame_).subspan(header_bytes_); }
+  void forget() { check_cuda(cudaMemset(d_content_.data, 0xA5, content_.size())); }
+  cuda::ZstdFramePiece piece_of(const Slot& slot, std::size_t used_bytes, const ZstdBlockPlaces& places,
+                                std::size_t done, std::size_t capacity) const {
+    return {.d_data = d_frame_.data + header_bytes_ + used_bytes,
+            .data_bytes = places.data_bytes,
+            .d_block_at = slot.d_block_at.data,
+            .block_count = static_cast<std::uint32_t>(places.at.size()),
+            .window_bytes = window_bytes_,
+            .d_content = d_content_.data + done,
+            .history_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(done, window_bytes_)),
+            .capacity = capacity};
+  }
+
+  const Bytes& content_;
+  DeviceArray<std::byte> d_content_, d_carry_;
+  std::size_t header_bytes_;
+  std::uint64_t window_bytes_;
+  const Bytes& frame_;
+  DeviceArray<std::byte> d_frame_;
+};
+
+void print(const char* what, const std::string& file, int level, std::size_t bytes, std::size_t frame_bytes,
+           double seconds, bool verified) {
+  std::printf(
+      "{\"what\":\"%s\",\"backend\":\"cuda\",\"format\":\"zstd\",\"level\":\"libzstd "
+      "%d\",\"file\":\"%s\",\"bytes\":%zu,\"ratio\":%.4f,\"gbps\":%.1f,\"span\":\"kernel\",\"verified\":%s}"
+      "\n",
+      what, level, file.c_str(), bytes, static_cast<double>(bytes) / static_cast<double>(frame_bytes),
+      static_cast<double>(bytes) / seconds / 1e9, verified ? "true" : "false");
+  std::fflush(stdout);
+}
+
+void measure(const std::string& file, const Bytes& content, int level, unsigned workers) {
+  const Bytes bytes = written(content, level, workers);
+  Frame frame(bytes, content);
+  const double at_once = frame.seconds_at_once(file + ", level " + std::to_string(level));
+  print("frame", file, level, content.size(), bytes.size(), at_once, frame.is_restored());
+  const double in_pieces = frame.seconds_in_pieces();
+  print("frame, pieces", file, level, content.size(), bytes.size(), in_pieces, frame.is_restored());
+}
+
+int run(int argc, char** argv) {
+  if (argc < 2 || argc > 3) {
+    std::fprintf(stderr, "zstd_frame_device_bench FOLDER [SCALE]\n");
+    return 1;
+  }
+  const double scale = argc > 2 ? std::atof(argv[2]) : 1;
+  const auto files = [&](std::span<const char* const> names) {
+    std::vector<Bytes> read;
+    for (const char* const name : names)
+      read.push_back(testing::read_file(std::string(argv[1]) + "/silesia/" + name, std::size_t{1} << 30));
+    return read;
+  };
+  const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+  const Bytes mix = mixed(files(kFiles), static_cast<std::size_t>(1.12e9 * scale));
+  measure("mix", mix, 1, 0);
+  measure("mix", mix, 3, 0);
+  measure("mix", mix, 9, cores);
+  measure("text", mixed(files(kTexts), static_cast<std::size_t>(1.05e9 * scale)), 3, 0);
+  measure("mix", Bytes(mix.begin(), mix.begin() + static_cast<std::ptrdiff_t>(4 * (mix.size() / 11))), 19,
+          cores);
+  return 0;
+}
+
+}  // namespace
+}  // namespace hemstitch
+
+int main(int argc, char** argv) {
+  try {
+    return hemstitch::run(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "zstd_frame_device_bench: %s\n", error.what());
+    return 1;
+  }
+}
