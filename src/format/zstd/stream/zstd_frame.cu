@@ -41,8 +41,8 @@ ZstdFrameWork carved(Carver& carve, std::uint32_t block_count, std::size_t capac
 
 ZstdFrameWork work_of(const ZstdFramePiece& piece, void* d_carry, ZstdFrameResult* d_result, void* d_scratch,
                       std::size_t scratch_bytes) {
-  if (piece.data_bytes >= kMostBytes || piece.capacity >= kMostBytes - piece.history_bytes ||
-      piece.block_count >= kMostBytes / 2)
+  if (piece.data_bytes >= kMostBytes || piece.history_bytes >= kMostBytes ||
+      piece.capacity >= kMostBytes - piece.history_bytes || piece.block_count >= kMostBytes / 2)
     throw Error(Status::kInvalidOption, "zstd_frame: a piece of 2^31 bytes or more");
   check_scratch("zstd_frame", zstd_frame_scratch_bytes(piece.block_count, piece.capacity), d_scratch,
                 scratch_bytes);

@@ -99,10 +99,10 @@ __device__ void open_carried(const ZstdFrameWork& work) {
   record.begin = 0;
 }
 
-// Mapping: one thread block for all blocks, 1,024 at a time. Shared memory: 768 bytes. Synchronisation: three barriers for 1,024 blocks. Work: linear in
+// Mapping: one thread block for all blocks, 256 at a time. Shared memory: 192 bytes. Synchronisation: three barriers for 256 blocks. Work: linear in
 // blocks. CPU twin: ZstdWalk.
 __global__ void __launch_bounds__(kZstdScanThreads) describe_zstd_blocks(const ZstdFrameWork work) {
-  __shared__ std::uint64_t sh_memory[32 * sizeof(Described) / sizeof(std::uint64_t)];
+  __shared__ std::uint64_t sh_memory[kZstdScanWarps * sizeof(Described) / sizeof(std::uint64_t)];
   auto* const sh_warps = reinterpret_cast<Described*>(sh_memory);
   open_carried(work);
   __syncthreads();
@@ -164,7 +164,7 @@ const KernelRegistration kOpenRegistration(kOpenBudget, open_zstd_blocks);
 constexpr KernelBudget kDescribeBudget("zstd_frame.describe", "describe_zstd_blocks",
                                        {.threads = kZstdScanThreads,
                                         .registers = 64,
-                                        .shared_bytes = 32 * sizeof(Described)});
+                                        .shared_bytes = kZstdScanWarps * sizeof(Described)});
 const KernelRegistration kDescribeRegistration(kDescribeBudget, describe_zstd_blocks);
 constexpr KernelBudget kCheckBudget("zstd_frame.check", "check_zstd_tables",
                                     {.threads = kThreads, .registers = 40});

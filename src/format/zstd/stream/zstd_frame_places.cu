@@ -9,10 +9,10 @@ namespace {
 
 constexpr unsigned kCloseThreads = 256;
 
-// Mapping: one thread block for all blocks, 1,024 at a time. Shared memory: 768 bytes. Synchronisation: three barriers for 1,024 blocks. Work: linear in
+// Mapping: one thread block for all blocks, 256 at a time. Shared memory: 192 bytes. Synchronisation: three barriers for 256 blocks. Work: linear in
 // blocks. CPU twin: ZstdOffsets.
 __global__ void __launch_bounds__(kZstdScanThreads) place_zstd_frame(const ZstdFrameWork work) {
-  __shared__ ZstdPlaced sh_warps[32];
+  __shared__ ZstdPlaced sh_warps[kZstdScanWarps];
   const ZstdStages& stages = work.stages;
   const ZstdFramePiece& piece = work.piece;
   const ZstdBlockRecord& before_all = stages.d_blocks[0];
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(kCloseThreads) close_zstd_piece(const ZstdFram
 constexpr KernelBudget kPlacesBudget("zstd_frame.places", "place_zstd_frame",
                                      {.threads = kZstdScanThreads,
                                       .registers = 64,
-                                      .shared_bytes = 32 * sizeof(ZstdPlaced)});
+                                      .shared_bytes = kZstdScanWarps * sizeof(ZstdPlaced)});
 const KernelRegistration kPlacesRegistration(kPlacesBudget, place_zstd_frame);
 constexpr KernelBudget kCloseBudget("zstd_frame.close", "close_zstd_piece",
                                     {.threads = kCloseThreads, .registers = 64});

@@ -4,7 +4,6 @@
 // writes it back, so later ones find bytes after a few steps. Nothing waits for anything: marks are below their own block, so the bytes are the
 // same in any order.
 #include "format/zstd/stream/zstd_frame_stages.cuh"
-#include "gpu/cuda/kernel_trace.hpp"
 #include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/warp.cuh"
 
@@ -30,7 +29,6 @@ __global__ void __launch_bounds__(32 * kWarps) resolve_zstd_frame(const ZstdFram
   const std::uint32_t lead = lead_of(piece);
   const std::uint64_t end = lead + work.d_result->content_bytes;
   if (first >= end) return;
-  if (threadIdx.x == 0) trace_mark(kTraceRestoreZstdBlock, blockIdx.x);
   const auto* const d_history = reinterpret_cast<const std::uint8_t*>(piece.d_content) - piece.history_bytes;
   volatile std::uint32_t* const d_symbols = work.d_symbols;
   std::uint32_t symbols[kRows], marks = 0;
