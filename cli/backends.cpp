@@ -119,10 +119,7 @@ int run_backends(std::span<const std::string> words) {
 }
 
 std::string backends_options_help(const OptionTable* above) {
-  BackendsRequest request;
-  OptionTable table;
-  add_options(table, request);
-  return table.help(above);
+  return help_of_options<BackendsRequest>(above, add_options);
 }
 
 }  // namespace hemstitch::cli

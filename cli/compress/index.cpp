@@ -52,10 +52,7 @@ int run_index(std::span<const std::string> words) {
 }
 
 std::string index_options_help(const OptionTable* above) {
-  Request request;
-  OptionTable table;
-  add_options(table, request);
-  return table.help(above);
+  return help_of_options<Request>(above, add_options);
 }
 
 }  // namespace hemstitch::cli

@@ -178,10 +178,7 @@ int run_analyze(std::span<const std::string> words) {
 }
 
 std::string analyze_options_help(const OptionTable* above) {
-  AnalyzeRequest request;
-  OptionTable table;
-  add_options(table, request);
-  return table.help(above);
+  return help_of_options<AnalyzeRequest>(above, add_options);
 }
 
 }  // namespace hemstitch::cli

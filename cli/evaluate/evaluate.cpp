@@ -358,10 +358,7 @@ int run_evaluate(std::span<const std::string> words) {
 }
 
 std::string evaluate_options_help(const OptionTable* above) {
-  EvaluateRequest request;
-  OptionTable table;
-  add_options(table, request);
-  return table.help(above);
+  return help_of_options<EvaluateRequest>(above, add_options);
 }
 
 }  // namespace hemstitch::cli

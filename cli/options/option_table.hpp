@@ -72,4 +72,13 @@ class OptionTable {
   bool help_asked_ = false;
 };
 
+// The help of the options that add(table, request) adds, as OptionTable::help() has it.
+template <class Request>
+std::string help_of_options(const OptionTable* above, void (*add)(OptionTable&, Request&)) {
+  Request request;
+  OptionTable table;
+  add(table, request);
+  return table.help(above);
+}
+
 }  // namespace hemstitch::cli

@@ -255,10 +255,7 @@ int run_pages(std::span<const std::string> words) {
 }
 
 std::string pages_options_help(const OptionTable* above) {
-  PagesRequest request;
-  OptionTable table;
-  add_options(table, request);
-  return table.help(above);
+  return help_of_options<PagesRequest>(above, add_options);
 }
 
 }  // namespace hemstitch::cli

@@ -16,9 +16,6 @@
 namespace hemstitch {
 namespace {
 
-// One failure may have been temporary, for example if another process held the memory.
-constexpr unsigned kFailedCallsToDrop = 2;
-
 // For a stream of unknown size: after so many bytes it is checked whether a device would pay off for as many
 // bytes again, then each time that a quarter more has come.
 constexpr std::uint64_t kFirstQuestionBytes = 1 << 20, kQuestionStep = 4;
@@ -94,7 +91,7 @@ ResilientEngine::ResilientEngine(std::string_view requested, std::string_view de
   try {
     engine_ = backend_->make_engine(wanted_device(device));
   } catch (const Error& error) {
-    if (status_family(error.status()) != StatusFamily::kDevice || !registry.leaves_choice(requested)) throw;
+    if (!is_device_failure(error) || !registry.leaves_choice(requested)) throw;
     const Backend& other = registry.fallback_for(*backend_, requested, work);
     if (&other == backend_) throw;
     const std::string_view name = std::exchange(backend_, &other)->name();
@@ -209,19 +206,14 @@ BlockEngine& ResilientEngine::fallback_engine(const Backend& backend) {
 }
 
 void ResilientEngine::count_failed_call(const std::string& reason) {
+  failures_.count();
   const std::scoped_lock lock(mutex_);
-  ++failed_calls_;
   if (fallback_reason_.empty()) fallback_reason_ = reason;
 }
 
 void ResilientEngine::count_fallback(std::uint64_t blocks) {
   const std::scoped_lock lock(mutex_);
   fallback_blocks_ += blocks;
-}
-
-bool ResilientEngine::dropped() const {
-  const std::scoped_lock lock(mutex_);
-  return failed_calls_ >= kFailedCallsToDrop;
 }
 
 void ResilientEngine::compress_elsewhere(std::span<BlockTask> tasks, const EncodeParameters& parameters,
@@ -263,7 +255,7 @@ void ResilientEngine::compress_piece(std::span<BlockTask> tasks, const EncodePar
                                      std::span<std::byte> verify_room) {
   count_done(tasks.size());
   const bool redo = has_fallback(parameters.format, Direction::kCompress);
-  if (redo && dropped()) return compress_elsewhere(tasks, parameters, verify_room);
+  if (redo && failures_.is_dropped()) return compress_elsewhere(tasks, parameters, verify_room);
   // An engine that fails may already have moved the outputs of a part of the batch. So the rooms are
   // remembered for the engine that redoes it.
   std::vector<std::span<std::byte>> rooms;
@@ -277,7 +269,7 @@ void ResilientEngine::compress_piece(std::span<BlockTask> tasks, const EncodePar
     timed(tasks, [&] { engine_->compress(tasks, parameters); });
     if (!verify_room.empty()) timed(tasks, [&] { verify(*engine_, tasks, parameters.format, verify_room); });
   } catch (const Error& error) {
-    if (status_family(error.status()) != StatusFamily::kDevice || !redo) throw;
+    if (!is_device_failure(error) || !redo) throw;
     count_failed_call(error.what());
     return redo_all();
   }
@@ -309,11 +301,11 @@ void ResilientEngine::restore_piece(std::span<BlockTask> tasks, Format format) {
     fallback_engine(format, Direction::kRestore).restore(tasks, format);
     count_fallback(tasks.size());
   };
-  if (dropped() && redo()) return redo_all();
+  if (failures_.is_dropped() && redo()) return redo_all();
   try {
     timed(tasks, [&] { engine_->restore(tasks, format); });
   } catch (const Error& error) {
-    if (status_family(error.status()) != StatusFamily::kDevice || !redo()) throw;
+    if (!is_device_failure(error) || !redo()) throw;
     count_failed_call(error.what());
     return redo_all();
   }
@@ -345,7 +337,7 @@ std::unique_ptr<StreamDecoder> ResilientEngine::make_stream_decoder(const FrameF
     ++fallback_blocks_;
     if (fallback_backend_.empty()) fallback_backend_ = kProcessor;
   };
-  if (!dropped())
+  if (!failures_.is_dropped())
     if (auto decoder = engine_->make_stream_decoder(format.id(), header, history, told)) return decoder;
   const std::string reason =
       fmt::format("backend '{}' cannot restore {} whose blocks have no known boundaries", backend_->name(),
@@ -378,7 +370,7 @@ void ResilientEngine::report(EngineReport& report) const {
   report.fallback_blocks = fallback_blocks_;
   report.fallback_reason = fallback_reason_;
   if (fallback_blocks_ > 0) report.fallback_backend = fallback_backend_;
-  report.dropped = failed_calls_ >= kFailedCallsToDrop;
+  report.dropped = failures_.is_dropped();
 }
 
 }  // namespace hemstitch

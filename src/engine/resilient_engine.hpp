@@ -30,6 +30,7 @@
 #include <span>
 #include <string>
 
+#include "core/device_failures.hpp"
 #include "engine/backend.hpp"
 #include "engine/device_start.hpp"
 #include "format/format.hpp"
@@ -116,7 +117,6 @@ class ResilientEngine {
   void count_done(std::uint64_t blocks);
   void start_device();
   void not_started(std::string_view backend, const std::exception_ptr& failure);
-  bool dropped() const;
 
   std::string requested_, device_;
   Workload work_;
@@ -133,10 +133,10 @@ class ResilientEngine {
   std::unique_ptr<BlockEngine> processor_engine_;
   std::atomic<bool> in_place_of_device_ = false;  // of a device that did not start
   std::atomic<std::uint64_t> done_blocks_ = 0, processor_blocks_ = 0;
+  DeviceFailures failures_;  // of calls of the backend
 
   mutable std::mutex mutex_;  // guards what follows
   std::map<const Backend*, std::unique_ptr<BlockEngine>> fallback_engines_;
-  unsigned failed_calls_ = 0;
   std::uint64_t fallback_blocks_ = 0;
   std::string fallback_backend_;  // the first one that was used
   std::string fallback_reason_;

@@ -6,14 +6,9 @@
 #include <utility>
 
 namespace hemstitch {
-namespace {
 
-constexpr unsigned kMostFailures = 2;
-
-}  // namespace
-
-SeveralEngines::SeveralEngines(std::vector<std::unique_ptr<BlockEngine>> engines) {
-  for (std::unique_ptr<BlockEngine>& engine : engines) members_.push_back({std::move(engine)});
+SeveralEngines::SeveralEngines(std::vector<std::unique_ptr<BlockEngine>> engines) : members_(engines.size()) {
+  for (std::size_t i = 0; i < engines.size(); ++i) members_[i].engine = std::move(engines[i]);
 }
 
 std::size_t SeveralEngines::preferred_batch_bytes() const {
@@ -88,7 +83,7 @@ void SeveralEngines::run(const std::function<void(BlockEngine&)>& work) {
     try {
       work(*member->engine);
     } catch (const Error& error) {
-      const bool of_device = status_family(error.status()) == StatusFamily::kDevice;
+      const bool of_device = is_device_failure(error);
       end(*member, of_device ? error.what() : "");
       if (!of_device) throw;
       last = std::current_exception();
@@ -107,7 +102,7 @@ SeveralEngines::Member* SeveralEngines::begin(const std::vector<const Member*>& 
   const std::scoped_lock lock(mutex_);
   Member* least = nullptr;
   for (Member& member : members_)
-    if (member.failures < kMostFailures && std::ranges::find(tried, &member) == tried.end() &&
+    if (!member.failures.is_dropped() && std::ranges::find(tried, &member) == tried.end() &&
         (least == nullptr || member.batches < least->batches))
       least = &member;
   if (least != nullptr) ++least->batches;
@@ -118,7 +113,7 @@ void SeveralEngines::end(Member& member, const std::string& failure) {
   const std::scoped_lock lock(mutex_);
   --member.batches;
   if (failure.empty()) return;
-  ++member.failures;
+  member.failures.count();
   member.last_failure = failure;
 }
 
@@ -126,7 +121,7 @@ std::string SeveralEngines::lost_devices() const {
   const std::scoped_lock lock(mutex_);
   std::string lost;
   for (std::size_t i = 0; i < members_.size(); ++i)
-    if (members_[i].failures >= kMostFailures)
+    if (members_[i].failures.is_dropped())
       lost += fmt::format("{}device {} of {} failed again and was dropped: {}", lost.empty() ? "" : "; ",
                           i + 1, members_.size(), members_[i].last_failure);
   return lost;

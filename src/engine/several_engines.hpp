@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "core/device_failures.hpp"
 #include "engine/backend.hpp"
 
 namespace hemstitch {
@@ -51,7 +52,7 @@ class SeveralEngines : public BlockEngine {
   struct Member {
     std::unique_ptr<BlockEngine> engine;
     unsigned batches = 0;  // in progress on it
-    unsigned failures = 0;
+    DeviceFailures failures = {};
     std::string last_failure = {};
   };
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/device_failures.hpp"
 #include "core/options.hpp"
 #include "core/overlap.hpp"
 #include "core/parallel.hpp"
@@ -23,11 +24,6 @@ namespace {
 
 // The smallest piece for a device. Its kernels take as long for half as many pages.
 constexpr std::size_t kPiecePages = 512;
-
-// A device that failed in so many calls is not used again.
-constexpr unsigned kMostFailedCalls = 2;
-
-bool is_device_failure(Status status) { return status_family(status) == StatusFamily::kDevice; }
 
 }  // namespace
 
@@ -68,8 +64,7 @@ struct PageBatch::Impl {
     const BackendRegistry& registry = BackendRegistry::instance();
     if (fixed != nullptr) return *fixed;
     const std::uint64_t so_far = seen_pages.fetch_add(pages, std::memory_order_relaxed) + pages;
-    if (pages < kLeastDevicePages || failed_calls.load(std::memory_order_relaxed) >= kMostFailedCalls)
-      return registry.find_usable("cpu");
+    if (pages < kLeastDevicePages || failures.is_dropped()) return registry.find_usable("cpu");
     const Backend& now = registry.choose(options.backend, options.device, work(pages, direction));
     if (now.name() != "cpu") return now;
     const Backend& later = registry.choose(options.backend, options.device, work(so_far, direction));
@@ -80,7 +75,7 @@ struct PageBatch::Impl {
   std::unique_ptr<BlockEngine> engine_for(std::uint64_t pages, Direction direction, PageBatchReport& report) {
     const Backend& backend = backend_for(pages, direction);
     if (backend.name() == "cpu") return nullptr;
-    if (failed_calls.load(std::memory_order_relaxed) >= kMostFailedCalls) {
+    if (failures.is_dropped()) {
       note_failure(report, pages, fmt::format("{} failed before", backend.name()));
       return nullptr;
     }
@@ -89,8 +84,8 @@ struct PageBatch::Impl {
       report.backend = backend.name();
       return engine;
     } catch (const Error& error) {
-      if (!is_device_failure(error.status())) throw;
-      failed_calls.fetch_add(1, std::memory_order_relaxed);
+      if (!is_device_failure(error)) throw;
+      failures.count();
       note_failure(report, pages, error.what());
       return nullptr;
     }
@@ -125,8 +120,8 @@ struct PageBatch::Impl {
     } catch (const Error& error) {
       // Options are checked. So a backend that refuses them has no kernel for such pages, but may restore them.
       const bool is_refusal = error.status() == Status::kInvalidOption;
-      if (!is_refusal && !is_device_failure(error.status())) throw;
-      if (!is_refusal) failed_calls.fetch_add(1, std::memory_order_relaxed);
+      if (!is_refusal && !is_device_failure(error)) throw;
+      if (!is_refusal) failures.count();
       note_failure(report, pages, error.what());
       return false;
     }
@@ -274,8 +269,8 @@ struct PageBatch::Impl {
   unsigned threads;
   const Backend* fixed = nullptr;  // null: chosen for each batch
   std::atomic<std::uint64_t> seen_pages = 0;
-  std::atomic<unsigned> failed_calls = 0;  // of devices
-  std::mutex report_mutex;                 // guards reports while pieces are worked on
+  DeviceFailures failures;  // over all batches
+  std::mutex report_mutex;  // guards reports while pieces are worked on
 };
 
 PageBatch::PageBatch(const PageBatchOptions& options) : impl_(std::make_unique<Impl>(options)) {}

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <vector>
 
+#include "core/device_failures.hpp"
 #include "core/options.hpp"
 #include "core/parallel.hpp"
 #include "pages/page_calls.hpp"
@@ -58,7 +59,7 @@ bool tried(const std::function<void()>& work) {
     work();
     return true;
   } catch (const Error& error) {
-    if (status_family(error.status()) != StatusFamily::kDevice) throw;
+    if (!is_device_failure(error)) throw;
     return false;
   }
 }

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/device_failures.hpp"
 #include "core/options.hpp"
 #include "core/parallel.hpp"
 #include "pages/page_calls.hpp"
@@ -89,7 +90,7 @@ std::uint64_t PageStore::get_many(std::span<const std::uint64_t> numbers, std::s
     if (backend == "cuda") device = page_device(impl.options.batch.device);
   } catch (const Error& error) {
     // The device does not start. PageBatch does without it.
-    if (status_family(error.status()) != StatusFamily::kDevice) throw;
+    if (!is_device_failure(error)) throw;
   }
   if (device) return impl.get_to(*device, numbers, pages.data(), PageMemory::kHost, wanted_statuses);
   std::atomic<std::uint64_t> present = 0;

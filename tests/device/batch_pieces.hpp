@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <functional>
-#include <optional>
 #include <span>
 #include <vector>
 
+#include "captured_graph.hpp"
 #include "cuda_test.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "hemstitch/batch.hpp"
@@ -134,15 +134,10 @@ struct Results {
   cuda::DeviceBuffer<hemstitch_status> d_statuses;
 };
 
-class BatchDeviceTest : public CudaTest {
- protected:
-  void SetUp() override {
-    CudaTest::SetUp();
-    if (!IsSkipped() && !HasFatalFailure()) stream_.emplace();
-  }
-  cudaStream_t stream() const { return stream_->get(); }
-  void synchronize() const { cuda::check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize"); }
+#define ASSERT_HEMSTITCH(call) ASSERT_EQ(call, HEMSTITCH_OK) << hemstitch_last_error_message()
 
+class BatchDeviceTest : public CudaStreamTest {
+ protected:
   // Enqueues the work directly, or captures it in a graph that it launches twice.
   void run(bool as_graph, const std::function<void()>& enqueue) const {
     if (!as_graph) {
@@ -150,21 +145,10 @@ class BatchDeviceTest : public CudaTest {
       synchronize();
       return;
     }
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t executable = nullptr;
-    cuda::check(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-    enqueue();
-    cuda::check(cudaStreamEndCapture(stream(), &graph), "cudaStreamEndCapture");
-    cuda::check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
-    for (int launch = 0; launch < 2; ++launch)
-      cuda::check(cudaGraphLaunch(executable, stream()), "cudaGraphLaunch");
+    const CapturedGraph graph(stream(), enqueue);
+    graph.launch(2);
     synchronize();
-    cudaGraphExecDestroy(executable);
-    cudaGraphDestroy(graph);
   }
-
- private:
-  std::optional<cuda::Stream> stream_;
 };
 
 inline batch::Blocks blocks_of(const Pieces& pieces, const std::vector<Bytes>& raw) {
@@ -175,5 +159,33 @@ inline batch::Blocks blocks_of(const Pieces& pieces, const std::vector<Bytes>& r
   }
   return blocks;
 }
+
+// A text on the device, cut into blocks, each with what precedes it as its history.
+struct TextBlocks {
+  TextBlocks(const Bytes& text, std::size_t block_bytes, std::size_t most_history_bytes, cudaStream_t stream)
+      : input(std::vector<Bytes>{text}, stream) {
+    std::vector<const void*> addresses;
+    for (std::size_t at = 0; at < text.size(); at += block_bytes) {
+      addresses.push_back(input.d_begin(0) + at);
+      histories.push_back(static_cast<std::uint32_t>(std::min(at, most_history_bytes)));
+    }
+    d_addresses = upload(addresses, stream);
+    d_sizes = upload(std::vector<std::size_t>(addresses.size(), block_bytes), stream);
+    d_histories = upload(histories, stream);
+    blocks = {.blocks = as_span(d_addresses),
+              .block_bytes = as_span(d_sizes),
+              .history_bytes = as_span(d_histories),
+              .max_block_bytes = block_bytes,
+              .max_history_bytes = static_cast<std::uint32_t>(most_history_bytes),
+              .total_block_bytes = text.size()};
+  }
+
+  Pieces input;
+  std::vector<std::uint32_t> histories;
+  cuda::DeviceBuffer<const void*> d_addresses;
+  cuda::DeviceBuffer<std::size_t> d_sizes;
+  cuda::DeviceBuffer<std::uint32_t> d_histories;
+  batch::Blocks blocks;
+};
 
 }  // namespace hemstitch::testing

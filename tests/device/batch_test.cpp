@@ -4,10 +4,9 @@
 #include <cuda_runtime.h>
 
 #include <cstring>
-#include <optional>
 
 #include "batch/batch_workspace.hpp"
-#include "cuda_test.hpp"
+#include "batch_pieces.hpp"
 #include "format/lz4/compress/lz4_cost.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "match/finders.hpp"
@@ -79,16 +78,8 @@ struct Results {
   std::uint64_t total = 0;
 };
 
-#define ASSERT_HEMSTITCH(call) ASSERT_EQ(call, HEMSTITCH_OK) << hemstitch_last_error_message()
-
-class BatchDeviceTest : public CudaTest {
+class FindAndParseDeviceTest : public BatchDeviceTest {
  protected:
-  void SetUp() override {
-    CudaTest::SetUp();
-    if (!IsSkipped() && !HasFatalFailure()) stream_.emplace();
-  }
-  cudaStream_t stream() const { return stream_->get(); }
-
   // Finds and parses, once or as a graph that is launched twice.
   void run(const hemstitch_batch& batch, const hemstitch_find_options& find,
            const hemstitch_parse_options& parse, bool as_graph, Results& results) const {
@@ -111,7 +102,7 @@ class BatchDeviceTest : public CudaTest {
     };
     fill(d_candidates), fill(d_sequences), fill(d_first), fill(d_lists), fill(d_total), fill(d_counts);
     fill(d_found), fill(d_parsed);
-    check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
+    synchronize();
 
     const auto enqueue = [&] {
       ASSERT_HEMSTITCH(hemstitch_find_async(&batch, &find, d_candidates.get(), d_first.get(), d_found.get(),
@@ -120,21 +111,7 @@ class BatchDeviceTest : public CudaTest {
                                              d_lists.get(), d_counts.get(), d_total.get(), d_parsed.get(),
                                              d_parse.get(), parse_bytes, stream()));
     };
-    if (as_graph) {
-      cudaGraph_t graph = nullptr;
-      cudaGraphExec_t executable = nullptr;
-      check(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-      enqueue();
-      check(cudaStreamEndCapture(stream(), &graph), "cudaStreamEndCapture");
-      check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
-      for (int launch = 0; launch < 2; ++launch)
-        check(cudaGraphLaunch(executable, stream()), "cudaGraphLaunch");
-      check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
-      cudaGraphExecDestroy(executable);
-      cudaGraphDestroy(graph);
-    } else {
-      enqueue();
-    }
+    BatchDeviceTest::run(as_graph, enqueue);
     const auto download = [](const auto& buffer, auto& into) {
       into.resize(buffer.count());
       buffer.download(into);
@@ -147,11 +124,8 @@ class BatchDeviceTest : public CudaTest {
     download(d_found, results.find_statuses);
     download(d_parsed, results.parse_statuses);
     d_total.download({&results.total, 1});
-    check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
+    synchronize();
   }
-
- private:
-  std::optional<cuda::Stream> stream_;
 };
 
 std::vector<Block> mixed_blocks() {
@@ -217,7 +191,7 @@ std::vector<Sequence> twin_sequences(const hemstitch_parse_options& options, con
   return {};
 }
 
-TEST_F(BatchDeviceTest, GivesWhatTheTwinsGive) {
+TEST_F(FindAndParseDeviceTest, GivesWhatTheTwinsGive) {
   const std::vector<Block> blocks = mixed_blocks();
   const UploadedBatch uploaded(blocks, stream());
   for (const int level : {1, 3, 12})
@@ -258,7 +232,7 @@ TEST_F(BatchDeviceTest, GivesWhatTheTwinsGive) {
     }
 }
 
-TEST_F(BatchDeviceTest, OffersEveryFinderWithAKernel) {
+TEST_F(FindAndParseDeviceTest, OffersEveryFinderWithAKernel) {
   const std::vector<Block> blocks = mixed_blocks();
   const UploadedBatch uploaded(blocks, stream());
   const auto options_of = [](std::int32_t finder) {
@@ -305,7 +279,7 @@ TEST_F(BatchDeviceTest, OffersEveryFinderWithAKernel) {
   }
 }
 
-TEST_F(BatchDeviceTest, ABlockThatBreaksABoundIsLeftOutAndToldOf) {
+TEST_F(FindAndParseDeviceTest, ABlockThatBreaksABoundIsLeftOutAndToldOf) {
   std::vector<Block> blocks;
   for (std::uint32_t i = 0; i < 5; ++i) blocks.push_back({wordy_bytes(5000, i), 0});
   blocks[1] = {wordy_bytes(9000, 1), 0};     // larger than the limit
@@ -338,7 +312,7 @@ TEST_F(BatchDeviceTest, ABlockThatBreaksABoundIsLeftOutAndToldOf) {
   }
 }
 
-TEST_F(BatchDeviceTest, AnEmptyBatchIsNothing) {
+TEST_F(FindAndParseDeviceTest, AnEmptyBatchIsNothing) {
   const UploadedBatch uploaded({}, stream());
   hemstitch_find_options find{};
   hemstitch_parse_options parse{};
@@ -351,7 +325,7 @@ TEST_F(BatchDeviceTest, AnEmptyBatchIsNothing) {
 }
 
 // For a batch that fills a large device.
-TEST_F(BatchDeviceTest, AByteOfInputTakesAtMostTwelveBesides) {
+TEST_F(FindAndParseDeviceTest, AByteOfInputTakesAtMostTwelveBesides) {
   constexpr std::uint32_t kHistoryBytes = 65536, kInputBytes = 256 << 20;
   for (const std::uint32_t block_bytes : {64u << 10, 256u << 10, 4u << 20})
     for (int level = 1; level <= 12; ++level) {
@@ -362,7 +336,7 @@ TEST_F(BatchDeviceTest, AByteOfInputTakesAtMostTwelveBesides) {
     }
 }
 
-TEST_F(BatchDeviceTest, ThePlanIsWhatTheCallsAskFor) {
+TEST_F(FindAndParseDeviceTest, ThePlanIsWhatTheCallsAskFor) {
   const BatchShape shape{100, 65536, 3000};
   hemstitch_batch batch{};
   const std::uint32_t no_sizes = 0;  // only the limits are read
@@ -387,7 +361,7 @@ TEST_F(BatchDeviceTest, ThePlanIsWhatTheCallsAskFor) {
   }
 }
 
-TEST_F(BatchDeviceTest, TooLittleTemporaryMemoryIsAnError) {
+TEST_F(FindAndParseDeviceTest, TooLittleTemporaryMemoryIsAnError) {
   const std::vector<Block> blocks = {{wordy_bytes(5000, 1), 0}};
   const UploadedBatch uploaded(blocks, stream());
   hemstitch_find_options find{};

@@ -203,30 +203,14 @@ TEST_F(BlocksBatchDeviceTest, ZstandardIsRestored) {
 TEST_F(BlocksBatchDeviceTest, HistoriesServeTheFormatsThatHaveThem) {
   constexpr std::size_t kBlockBytes = 10'000, kHistoryBytes = 32'768;
   const Bytes text = wordy_bytes(100'000, 5);
-  const Pieces input(std::vector<Bytes>{text}, stream());
-  std::vector<const void*> addresses;
-  std::vector<std::size_t> sizes;
-  std::vector<std::uint32_t> histories;
-  for (std::size_t at = 0; at < text.size(); at += kBlockBytes) {
-    addresses.push_back(input.d_begin(0) + at);
-    sizes.push_back(kBlockBytes);
-    histories.push_back(static_cast<std::uint32_t>(std::min(at, kHistoryBytes)));
-  }
-  const std::size_t count = addresses.size();
-  const auto d_addresses = upload(addresses, stream());
-  const auto d_sizes = upload(sizes, stream());
-  const auto d_histories = upload(histories, stream());
-  batch::Blocks blocks{.blocks = as_span(d_addresses),
-                       .block_bytes = as_span(d_sizes),
-                       .max_block_bytes = kBlockBytes,
-                       .total_block_bytes = text.size()};
+  const TextBlocks cut(text, kBlockBytes, kHistoryBytes, stream());
+  const std::size_t count = cut.histories.size();
+  batch::Blocks without = cut.blocks;
+  without.history_bytes = {};
+  without.max_history_bytes = 0;
   for (const Format format : {Format::kLz4, Format::kDeflate}) {
-    blocks.history_bytes = {};
-    blocks.max_history_bytes = 0;
-    const Written alone = compress(format, blocks, 6, false);
-    blocks.history_bytes = as_span(d_histories);
-    blocks.max_history_bytes = kHistoryBytes;
-    const Written written = compress(format, blocks, 6, false);
+    const Written alone = compress(format, without, 6, false);
+    const Written written = compress(format, cut.blocks, 6, false);
     EXPECT_LT(written.blocks[count - 1].size(), alone.blocks[count - 1].size()) << title_of(format);
 
     const Pieces compressed(written.blocks, stream());
@@ -244,10 +228,10 @@ TEST_F(BlocksBatchDeviceTest, HistoriesServeTheFormatsThatHaveThem) {
                              .block_bytes = given.block_bytes.subspan(i, 1),
                              .max_block_bytes = given.max_block_bytes},
                             {.outputs = writable(d_room),
-                             .capacities = as_span(d_sizes).subspan(i, 1),
+                             .capacities = cut.blocks.block_bytes.subspan(i, 1),
                              .output_bytes = writable(results.d_bytes),
                              .statuses = writable(results.d_statuses)},
-                            kBlockBytes, as_span(d_histories).subspan(i, 1), temp.span(), stream());
+                            kBlockBytes, cut.blocks.history_bytes.subspan(i, 1), temp.span(), stream());
       EXPECT_EQ(download(results.d_statuses, stream())[0], HEMSTITCH_OK)
           << title_of(format) << ", block " << i;
     }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <random>
 
+#include "captured_graph.hpp"
 #include "compact/gather/gather_cuda.hpp"
 #include "compact/scan/scan_cuda.hpp"
 #include "compact/scatter/scatter_cuda.hpp"
@@ -13,18 +14,7 @@
 namespace hemstitch {
 namespace {
 
-class CompactDeviceTest : public CudaTest {
- protected:
-  void SetUp() override {
-    CudaTest::SetUp();
-    if (!IsSkipped() && !HasFatalFailure()) stream_.emplace();
-  }
-  cudaStream_t stream() const { return stream_->get(); }
-  void synchronize() const { stream_->synchronize(); }
-
- private:
-  std::optional<cuda::Stream> stream_;
-};
+using CompactDeviceTest = CudaStreamTest;
 
 constexpr std::uint64_t kUnwritten = 0xA5A5A5A5A5A5A5A5u;
 
@@ -72,27 +62,22 @@ TEST_F(CompactDeviceTest, ScanRunsInAGraph) {
     cuda::DeviceBuffer<std::uint64_t> d_offsets(count + 1, stream());
     cuda::DeviceBuffer<std::byte> d_scratch(cuda::scan_sizes_cuda_scratch_bytes(count), stream());
     synchronize();
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t executable = nullptr;
-    cuda::check(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-    cuda::scan_sizes_cuda(d_sizes.get(), count, d_offsets.get(), d_scratch.get(), d_scratch.bytes(),
-                          stream());
-    cuda::check(cudaStreamEndCapture(stream(), &graph), "cudaStreamEndCapture");
-    cuda::check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+    const testing::CapturedGraph graph(stream(), [&] {
+      cuda::scan_sizes_cuda(d_sizes.get(), count, d_offsets.get(), d_scratch.get(), d_scratch.bytes(),
+                            stream());
+    });
     for (std::uint32_t seed = 1; seed <= 3; ++seed) {
       const std::vector<std::uint32_t> sizes = sizes_of(count, seed, true);
       if (count != 0) d_sizes.upload(sizes);
       cuda::check(cudaMemsetAsync(d_offsets.get(), 0xA5, (count + 1) * sizeof(std::uint64_t), stream()),
                   "cudaMemsetAsync");
-      cuda::check(cudaGraphLaunch(executable, stream()), "cudaGraphLaunch");
+      graph.launch();
       std::vector<std::uint64_t> offsets(count + 1), expected(count + 1, 0);
       d_offsets.download(offsets);
       synchronize();
       for (std::size_t i = 0; i < count; ++i) expected[i + 1] = expected[i] + sizes[i];
       EXPECT_TRUE(offsets == expected) << count << " sizes, seed " << seed;
     }
-    cudaGraphExecDestroy(executable);
-    cudaGraphDestroy(graph);
   }
 }
 

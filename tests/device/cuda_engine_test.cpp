@@ -19,6 +19,7 @@
 #include "gpu/cuda/pinned_pool.hpp"
 #include "lz4f_oracle.hpp"
 #include "pipeline/stream.hpp"
+#include "restored_ranges.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {
@@ -268,27 +269,8 @@ TEST_F(CudaEngineTest, FramesOfDeflateGoRound) {
   }
 }
 
-// Ranges of many blocks, some of them twice, in one run.
 TEST_F(CudaEngineTest, ManyRangesAreThoseOfTheContent) {
-  const Bytes text = mixed_bytes(20'000'000, 9);
-  for (const Format format : {Format::kBgzf, Format::kLz4}) {
-    CompressOptions options;
-    options.format = format;
-    const Bytes frames = compress(text, options);
-    std::vector<ContentBytes> ranges;
-    for (std::uint64_t begin = 0; begin < text.size(); begin += 70'001)
-      ranges.push_back({begin, begin + begin / 10});
-    RestoreOptions back;
-    back.backend = "cuda";
-    const std::vector<RestoredRange> restored = restore_ranges(frames, ranges, back);
-    for (std::size_t i = 0; i < ranges.size(); ++i) {
-      const std::size_t end = std::min<std::uint64_t>(ranges[i].end, text.size());
-      ASSERT_EQ(restored[i].status, Status::kOk) << i;
-      ASSERT_TRUE(std::ranges::equal(restored[i].bytes,
-                                     std::span(text).subspan(ranges[i].begin, end - ranges[i].begin)))
-          << i;
-    }
-  }
+  testing::expect_ranges_of_content("cuda", 20'000'000, 70'001);
 }
 
 TEST_F(CudaEngineTest, NothingToDoIsDone) {

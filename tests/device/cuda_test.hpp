@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <optional>
 #include <string>
 
 #include "engine/cuda/cuda_engine.hpp"
+#include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/devices.hpp"
 
 namespace hemstitch {
@@ -36,6 +38,19 @@ class CudaTest : public ::testing::Test {
   static void TearDownTestSuite() {
     if (cuda::find_device({}).device) cuda::open_device({}).pinned().release();
   }
+};
+
+// What tests derive from whose work is on a stream.
+class CudaStreamTest : public CudaTest {
+ protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    if (!IsSkipped() && !HasFatalFailure()) stream_.emplace();
+  }
+  cudaStream_t stream() const { return stream_->get(); }
+  void synchronize() const { stream_->synchronize(); }
+
+  std::optional<cuda::Stream> stream_;
 };
 
 // What tests of the engine derive from: it keeps memory of the device as well.

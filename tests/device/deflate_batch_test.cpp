@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "captured_graph.hpp"
 #include "core/bytes.hpp"
 #include "cuda_test.hpp"
 #include "format/checksum.hpp"
@@ -263,20 +264,17 @@ TEST_F(DeflateBatchDeviceTest, StreamsHaveTheReferencesStatusesSizesAndBytes) {
                 HEMSTITCH_OK);
       const Scratch temp(temp_bytes, stream.get());
       stream.synchronize();
-      cudaGraph_t graph = nullptr;
-      cudaGraphExec_t executable = nullptr;
-      cuda::check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "capture");
-      ASSERT_EQ(hemstitch_deflate_restore_async(
-                    &given, format, sizes_alone ? nullptr : reinterpret_cast<void* const*>(batch.d_outputs),
-                    batch.d_capacities, batch.max_capacity, batch.d_history_bytes, batch.d_output_bytes,
-                    batch.d_statuses, temp.get(), temp.bytes(), stream.get()),
-                HEMSTITCH_OK)
-          << hemstitch_last_error_message();
-      cuda::check(cudaStreamEndCapture(stream.get(), &graph), "capture");
-      cuda::check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+      const CapturedGraph graph(stream.get(), [&] {
+        ASSERT_EQ(hemstitch_deflate_restore_async(
+                      &given, format, sizes_alone ? nullptr : reinterpret_cast<void* const*>(batch.d_outputs),
+                      batch.d_capacities, batch.max_capacity, batch.d_history_bytes, batch.d_output_bytes,
+                      batch.d_statuses, temp.get(), temp.bytes(), stream.get()),
+                  HEMSTITCH_OK)
+            << hemstitch_last_error_message();
+      });
       for (int launch = 0; launch < 2; ++launch) {
         rooms.poison();
-        cuda::check(cudaGraphLaunch(executable, stream.get()), "cudaGraphLaunch");
+        graph.launch();
         const std::vector<Restored> restored = rooms.results();
         ASSERT_TRUE(same(
             chunks, restored,
@@ -286,8 +284,6 @@ TEST_F(DeflateBatchDeviceTest, StreamsHaveTheReferencesStatusesSizesAndBytes) {
             sizes_alone))
             << "format " << format << (sizes_alone ? ", sizes alone" : "");
       }
-      cudaGraphExecDestroy(executable);
-      cudaGraphDestroy(graph);
     }
 }
 

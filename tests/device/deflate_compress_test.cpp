@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "captured_graph.hpp"
 #include "cuda_test.hpp"
 #include "format/checksum.hpp"
 #include "format/deflate/block/deflate_stored.hpp"
@@ -348,19 +349,12 @@ TEST_F(DeflateCompressCuda, MayBeCapturedInAGraph) {
   const Scratch scratch(cuda::compress_deflate_cuda_scratch_bytes(batch.blocks(), deflate_level(12)),
                         stream.get());
   stream.synchronize();
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  cuda::check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal),
-              "cudaStreamBeginCapture");
-  cuda::compress_deflate_cuda(batch.blocks(), deflate_level(12), DeflateEnd::kFinal, output_of(rooms),
-                              scratch.get(), scratch.bytes(), stream.get());
-  cuda::check(cudaStreamEndCapture(stream.get(), &graph), "cudaStreamEndCapture");
-  cuda::check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
-  for (int launch = 0; launch < 2; ++launch)
-    cuda::check(cudaGraphLaunch(executable, stream.get()), "cudaGraphLaunch");
+  const CapturedGraph graph(stream.get(), [&] {
+    cuda::compress_deflate_cuda(batch.blocks(), deflate_level(12), DeflateEnd::kFinal, output_of(rooms),
+                                scratch.get(), scratch.bytes(), stream.get());
+  });
+  graph.launch(2);
   expect_blocks(cases, expected, capacities, rooms.result(), "captured");
-  cudaGraphExecDestroy(executable);
-  cudaGraphDestroy(graph);
 }
 
 TEST_F(DeflateCompressCuda, LargerBlocksAndTooLittleScratchAreRefused) {

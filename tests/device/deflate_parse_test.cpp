@@ -1,8 +1,6 @@
 // The device's parse of DEFLATE chunks: every list of sequences must be the twin's, to the last element.
 #include <fmt/format.h>
 
-#include <optional>
-
 #include "cuda_test.hpp"
 #include "deflate_prices.hpp"
 #include "finder_cases.hpp"
@@ -89,13 +87,8 @@ std::string text(const Sequence& sequence) {
                      sequence.offset);
 }
 
-class DeflateParseTest : public CudaTest {
+class DeflateParseTest : public CudaStreamTest {
  protected:
-  void SetUp() override {
-    CudaTest::SetUp();
-    if (!IsSkipped() && !HasFatalFailure()) stream_.emplace();
-  }
-
   const cuda::Stream& stream() const { return *stream_; }
 
   // Parses with `costs`, as many for each chunk as there are, and again with `other_costs`. Returns how
@@ -174,8 +167,6 @@ class DeflateParseTest : public CudaTest {
     if (parsed.total != total) return fmt::format("total {}, device {}", total, parsed.total);
     return "";
   }
-
-  std::optional<cuda::Stream> stream_;
 };
 
 // Batches whose largest chunk takes 4, 8, 16, 32 and twice 32 lanes.

@@ -3,7 +3,6 @@
 #include <isa-l/igzip_lib.h>
 
 #include <cstdlib>
-#include <memory>
 #include <random>
 #include <string>
 
@@ -77,14 +76,8 @@ std::vector<Bytes> streams_of(std::span<const std::byte> content) {
   return streams;
 }
 
-class DeflateRestoreDeviceTest : public CudaTest {
+class DeflateRestoreDeviceTest : public CudaStreamTest {
  protected:
-  void SetUp() override {
-    CudaTest::SetUp();
-    if (!IsSkipped() && !HasFatalFailure()) stream_ = std::make_unique<cuda::Stream>();
-  }
-  cudaStream_t stream() const { return stream_->get(); }
-
   // Restores in each way, with and without output.
   void expect_same(std::span<const Chunk> chunks) const {
     RestoreBatch batch(chunks, stream());
@@ -100,9 +93,6 @@ class DeflateRestoreDeviceTest : public CudaTest {
       ASSERT_TRUE(same(chunks, batch.results(), by_reference, true)) << named.name << ", sizes alone";
     }
   }
-
- private:
-  std::unique_ptr<cuda::Stream> stream_;
 };
 
 TEST_F(DeflateRestoreDeviceTest, RestoresWhatEveryWriterWrites) {

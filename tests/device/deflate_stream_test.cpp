@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <memory>
 #include <optional>
 #include <random>
 #include <thread>
@@ -91,13 +90,8 @@ struct Restored {
   bool found = true;  // whether the link was found among the starts of the piece that was begun before it
 };
 
-class DeflateStreamDeviceTest : public CudaTest {
+class DeflateStreamDeviceTest : public CudaStreamTest {
  protected:
-  void SetUp() override {
-    CudaTest::SetUp();
-    if (!IsSkipped() && !HasFatalFailure()) stream_ = std::make_unique<cuda::Stream>();
-  }
-
   Restored restore(const Piece& piece, const DeflatePieceLimits& limits) const {
     const std::size_t scratch_bytes = cuda::restore_deflate_piece_cuda_scratch_bytes(limits);
     const Buffer input(kGuardBytes + piece.alignment + piece.data.size() + kGuardBytes, stream_->get());
@@ -193,7 +187,6 @@ class DeflateStreamDeviceTest : public CudaTest {
 
   using Buffer = cuda::DeviceBuffer<std::byte>;
   mutable cuda::PinnedPool pinned_;
-  std::unique_ptr<cuda::Stream> stream_;
 };
 
 TEST_F(DeflateStreamDeviceTest, RestoresWhatZlibWrites) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "captured_graph.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "match/common/cuda/device_block.hpp"
 #include "match/finder_parameters.hpp"
@@ -67,10 +68,13 @@ class TwinBatch {
     cuda::DeviceBuffer<std::byte> d_scratch(scratch_bytes, stream_.get());
     if (!records.empty()) d_records.upload(records);
     const auto call = [&] { find(d_records.get(), d_scratch.get(), d_scratch.bytes()); };
-    if (by == By::kGraph)
-      launch_as_graph(call);
-    else
+    if (by == By::kGraph) {
+      const CapturedGraph graph(stream_.get(), call);
+      graph.launch();
+      stream_.synchronize();
+    } else {
       call();
+    }
     if (!records.empty()) d_records.download(records);
     stream_.synchronize();
     return records;
@@ -92,21 +96,6 @@ class TwinBatch {
   }
 
  private:
-  template <typename Call>
-  void launch_as_graph(const Call& call) const {
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t executable = nullptr;
-    cuda::check(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal),
-                "cudaStreamBeginCapture");
-    call();
-    cuda::check(cudaStreamEndCapture(stream_.get(), &graph), "cudaStreamEndCapture");
-    cuda::check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
-    cuda::check(cudaGraphLaunch(executable, stream_.get()), "cudaGraphLaunch");
-    stream_.synchronize();
-    cudaGraphExecDestroy(executable);
-    cudaGraphDestroy(graph);
-  }
-
   std::vector<FinderCase> inputs_;
   cuda::Stream stream_;
   cuda::DeviceBuffer<std::byte> d_bytes_;
@@ -119,7 +108,8 @@ inline std::string text_of(const FinderParameters& p) {
          std::to_string(p.window_size) + " stride " + std::to_string(p.stride) + " near " +
          std::to_string(p.near_range) + " origin " + std::to_string(p.band_origin) + " top " +
          std::to_string(p.top_k) + (p.top_k_policy == TopKPolicy::kLongest ? "" : " a bucket") + " good " +
-         std::to_string(p.good_match_len) + (p.stitch ? "" : " no stitch");
+         std::to_string(p.good_match_len) + " step " + std::to_string(p.far_step) +
+         (p.stitch ? "" : " no stitch");
 }
 
 // Many small blocks of all sizes, empty ones among them, and a large one: a search for a thread block's block that is off

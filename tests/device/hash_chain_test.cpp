@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "captured_graph.hpp"
 #include "core/status.hpp"
 #include "cuda_test.hpp"
 #include "finder_cases.hpp"
@@ -263,19 +264,15 @@ TEST_F(HashChainCuda, RunsInAGraph) {
   const FinderBatch batch(cases, stream);
   const HashChainParameters parameters{.hash_bits = 14, .depth = 4};
   const std::size_t scratch_bytes = cuda::find_hash_chain_cuda_scratch_bytes(batch.blocks(), parameters);
-  const std::vector<MatchRecord> records = batch.run(scratch_bytes, [&](MatchRecord* d_records,
-                                                                        void* d_scratch) {
-    cudaGraph_t graph;
-    cudaGraphExec_t executable;
-    cuda::check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal), "begin");
-    cuda::find_hash_chain_cuda(batch.blocks(), parameters, d_records, d_scratch, scratch_bytes, stream.get());
-    cuda::check(cudaStreamEndCapture(stream.get(), &graph), "end");
-    cuda::check(cudaGraphInstantiate(&executable, graph, 0), "instantiate");
-    cuda::check(cudaGraphLaunch(executable, stream.get()), "launch");
-    stream.synchronize();
-    cudaGraphExecDestroy(executable);
-    cudaGraphDestroy(graph);
-  });
+  const std::vector<MatchRecord> records =
+      batch.run(scratch_bytes, [&](MatchRecord* d_records, void* d_scratch) {
+        const CapturedGraph graph(stream.get(), [&] {
+          cuda::find_hash_chain_cuda(batch.blocks(), parameters, d_records, d_scratch, scratch_bytes,
+                                     stream.get());
+        });
+        graph.launch();
+        stream.synchronize();
+      });
   EXPECT_EQ(first_difference(cases, batch, records,
                              [&](const FinderInput& input) { return find_hash_chain(input, parameters); }),
             "");

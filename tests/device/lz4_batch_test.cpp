@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "batch_pieces.hpp"
+#include "captured_graph.hpp"
 #include "format/lz4/compress/lz4_compress_reference.hpp"
 #include "format/lz4/frame/lz4_frame.hpp"
 #include "format/lz4/pages/lz4_pages.hpp"
@@ -145,26 +146,10 @@ TEST_F(Lz4BatchDeviceTest, ABlockThatBreaksABoundIsLeftOutAndToldOf) {
 TEST_F(Lz4BatchDeviceTest, HistoriesServeBothWays) {
   const Bytes text = wordy_bytes(500'000, 3);
   constexpr std::size_t kBlockBytes = 50'000;
-  std::vector<Bytes> whole = {text};
-  const Pieces input(whole, stream());
-  std::vector<const void*> addresses;
-  std::vector<std::size_t> sizes;
-  std::vector<std::uint32_t> histories;
-  for (std::size_t at = 0; at < text.size(); at += kBlockBytes) {
-    addresses.push_back(input.d_begin(0) + at);
-    sizes.push_back(kBlockBytes);
-    histories.push_back(static_cast<std::uint32_t>(std::min<std::size_t>(at, 65'536)));
-  }
-  const std::size_t count = addresses.size();
-  const auto d_addresses = upload(addresses, stream());
-  const auto d_sizes = upload(sizes, stream());
-  const auto d_histories = upload(histories, stream());
-  const batch::Blocks blocks{.blocks = as_span(d_addresses),
-                             .block_bytes = as_span(d_sizes),
-                             .history_bytes = as_span(d_histories),
-                             .max_block_bytes = kBlockBytes,
-                             .max_history_bytes = 65'536,
-                             .total_block_bytes = text.size()};
+  const TextBlocks cut(text, kBlockBytes, 65'536, stream());
+  const batch::Blocks& blocks = cut.blocks;
+  const std::vector<std::uint32_t>& histories = cut.histories;
+  const std::size_t count = histories.size();
   const Pieces compressed(std::vector<std::size_t>(count, hemstitch_lz4_compress_bound(kBlockBytes)),
                           stream());
   const Results results(count, stream());
@@ -201,10 +186,10 @@ TEST_F(Lz4BatchDeviceTest, HistoriesServeBothWays) {
   const TempMemory restore_temp(batch::lz4_restore_temp_bytes(given, kBlockBytes), stream());
   batch::lz4_restore(given,
                      {.outputs = writable(d_outputs),
-                      .capacities = as_span(d_sizes),
+                      .capacities = blocks.block_bytes,
                       .output_bytes = writable(back.d_bytes),
                       .statuses = writable(back.d_statuses)},
-                     kBlockBytes, as_span(d_histories), restore_temp.span(), stream());
+                     kBlockBytes, blocks.history_bytes, restore_temp.span(), stream());
   EXPECT_EQ(download(back.d_statuses, stream()), std::vector<hemstitch_status>(count, HEMSTITCH_OK));
   const std::vector<Bytes> result = restored.now();
   for (std::size_t i = 0; i < count; ++i)
@@ -680,22 +665,19 @@ TEST_F(Lz4BatchDeviceTest, AGraphIsReplayedAHundredTimesWithOtherData) {
                                      .max_block_bytes = hemstitch_lz4_compress_bound(kBlockBytes)};
   const TempMemory temp(batch::lz4_compress_temp_bytes(blocks, 1), stream());
   const TempMemory restore_temp(batch::lz4_restore_temp_bytes(compressed, kBlockBytes), stream());
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  check(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-  batch::lz4_compress(blocks, 1,
-                      {.outputs = output.rooms(),
-                       .output_bytes = writable(results.d_bytes),
-                       .statuses = writable(results.d_statuses)},
-                      temp.span(), stream());
-  batch::lz4_restore(compressed,
-                     {.outputs = restored.rooms(),
-                      .capacities = as_span(d_sizes),
-                      .output_bytes = writable(back.d_bytes),
-                      .statuses = writable(back.d_statuses)},
-                     kBlockBytes, {}, restore_temp.span(), stream());
-  check(cudaStreamEndCapture(stream(), &graph), "cudaStreamEndCapture");
-  check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+  const CapturedGraph graph(stream(), [&] {
+    batch::lz4_compress(blocks, 1,
+                        {.outputs = output.rooms(),
+                         .output_bytes = writable(results.d_bytes),
+                         .statuses = writable(results.d_statuses)},
+                        temp.span(), stream());
+    batch::lz4_restore(compressed,
+                       {.outputs = restored.rooms(),
+                        .capacities = as_span(d_sizes),
+                        .output_bytes = writable(back.d_bytes),
+                        .statuses = writable(back.d_statuses)},
+                       kBlockBytes, {}, restore_temp.span(), stream());
+  });
   std::mt19937 random(1);
   for (int replay = 0; replay < 100; ++replay) {
     std::vector<std::size_t> sizes(kCount), begins(kCount);
@@ -707,7 +689,7 @@ TEST_F(Lz4BatchDeviceTest, AGraphIsReplayedAHundredTimesWithOtherData) {
             "cudaMemcpyAsync");
     }
     d_sizes.upload(sizes);
-    check(cudaGraphLaunch(executable, stream()), "cudaGraphLaunch");
+    graph.launch();
     const auto statuses = download(back.d_statuses, stream());
     const auto compressed_sizes = download(results.d_bytes, stream());
     const std::vector<Bytes> written = output.now(), now = restored.now();
@@ -724,8 +706,6 @@ TEST_F(Lz4BatchDeviceTest, AGraphIsReplayedAHundredTimesWithOtherData) {
       }
     }
   }
-  cudaGraphExecDestroy(executable);
-  cudaGraphDestroy(graph);
 }
 
 TEST_F(Lz4BatchDeviceTest, TwoStreamsAtOnce) {

@@ -5,6 +5,7 @@
 #include <lz4.h>
 #include <xxhash.h>
 
+#include "captured_graph.hpp"
 #include "core/status.hpp"
 #include "cuda_test.hpp"
 #include "format/lz4/compress/lz4_compress_cuda.hpp"
@@ -508,19 +509,15 @@ TEST_F(Lz4CompressCuda, MayBeCapturedAndReplayedWithOtherData) {
     const Scratch scratch(cuda::compress_lz4_cuda_scratch_bytes(batch, level), stream.get());
     stream.synchronize();
 
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t executable = nullptr;
-    cuda::check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal),
-                "cudaStreamBeginCapture");
-    cuda::compress_lz4_cuda(batch, level, rooms.output(), scratch.get(), scratch.bytes(), stream.get());
-    cuda::check(cudaStreamEndCapture(stream.get(), &graph), "cudaStreamEndCapture");
-    cuda::check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+    const CapturedGraph graph(stream.get(), [&] {
+      cuda::compress_lz4_cuda(batch, level, rooms.output(), scratch.get(), scratch.bytes(), stream.get());
+    });
     for (std::uint32_t round = 0; round < 100; ++round) {
       const Bytes input = round % 3 == 0   ? wordy_bytes(count * block_bytes, round)
                           : round % 3 == 1 ? runs_bytes(count * block_bytes, round)
                                            : random_bytes(count * block_bytes, round, 3);
       d_input.upload(input);
-      cuda::check(cudaGraphLaunch(executable, stream.get()), "cudaGraphLaunch");
+      graph.launch();
       const OutputRooms::Result got = rooms.result();
       ASSERT_EQ(got.guards, "");
       const std::vector<FinderCase> cases = row_cases(input, block_bytes, 0);
@@ -530,8 +527,6 @@ TEST_F(Lz4CompressCuda, MayBeCapturedAndReplayedWithOtherData) {
             block_difference(fmt::format("round {}, {}", round, cases[i].name), expected[i], got.blocks[i]),
             "");
     }
-    cudaGraphExecDestroy(executable);
-    cudaGraphDestroy(graph);
   }
 }
 

@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <memory>
 #include <random>
 #include <thread>
 
 #include "all_cores.hpp"
+#include "captured_graph.hpp"
 #include "core/page.hpp"
 #include "cuda_test.hpp"
 #include "format/lz4/restore/lz4_restore_cuda.hpp"
 #include "format/lz4/restore/lz4_restore_reference.hpp"
 #include "format/lz4/restore/lz4_restore_ways_cuda.hpp"
 #include "gpu/cuda/device_buffer.hpp"
-#include "lz4_blocks.hpp"
+#include "lz4_restore_cases.hpp"
 #include "restore_batch.hpp"
 #include "shapes.hpp"
 
@@ -58,14 +58,8 @@ void restore(testing::RestoreBatch& on_device, Way way) {
     cuda::restore_lz4_cuda(batch, nullptr, 0, stream);
 }
 
-class Lz4RestoreDeviceTest : public CudaTest {
+class Lz4RestoreDeviceTest : public CudaStreamTest {
  protected:
-  void SetUp() override {
-    CudaTest::SetUp();
-    if (!IsSkipped() && !HasFatalFailure()) stream_ = std::make_unique<cuda::Stream>();
-  }
-  cudaStream_t stream() const { return stream_->get(); }
-
   // Restores with every kernel that may get the batch, with and without output.
   void expect_same(std::span<const Chunk> chunks) const {
     RestoreBatch batch(chunks, stream());
@@ -87,9 +81,6 @@ class Lz4RestoreDeviceTest : public CudaTest {
     if (batch.batch().d_history_bytes != nullptr) return {Way::kChosen};
     return {Way::kManyPages, Way::kFewPages};
   }
-
- private:
-  std::unique_ptr<cuda::Stream> stream_;
 };
 
 TEST_F(Lz4RestoreDeviceTest, RestoresWhatLiblz4Writes) {
@@ -139,14 +130,10 @@ TEST_F(Lz4RestoreDeviceTest, MatchesReachIntoTheHistory) {
   std::vector<Chunk> chunks;
   std::mt19937 random(1);
   for (const std::size_t history_bytes : {1u, 5u, 31u, 32u, 4096u, 65535u, 65536u, 100'000u})
-    for (const std::size_t raw_bytes : {1u, 100u, 4096u, 65536u, 200'000u}) {
-      const Bytes all = testing::wordy_bytes(history_bytes + raw_bytes, static_cast<std::uint32_t>(random()));
-      const Bytes history(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(history_bytes));
-      const Bytes block = block_by_liblz4(std::span(all).subspan(history_bytes), 6, history);
-      chunks.push_back({block, raw_bytes, history, "sound"});
-      chunks.push_back({block, raw_bytes, Bytes(history.begin() + 1, history.end()), "history one short"});
-      chunks.push_back({block, raw_bytes, {}, "no history"});
-    }
+    for (const std::size_t raw_bytes : {1u, 100u, 4096u, 65536u, 200'000u})
+      for (Chunk& chunk :
+           testing::lz4_chunks_with_history(history_bytes, raw_bytes, static_cast<std::uint32_t>(random())))
+        chunks.push_back(std::move(chunk));
   expect_same(chunks);
   std::vector<Chunk> pages;
   for (const Chunk& chunk : chunks)
@@ -189,16 +176,9 @@ TEST_F(Lz4RestoreDeviceTest, LengthsAroundTheBordersOfWindows) {
   std::vector<Chunk> chunks;
   const Bytes history(65535, std::byte{3});
   const auto add = [&](std::size_t lead, std::size_t literals, std::size_t length) {
-    Lz4BlockWriter writer;
-    writer.sequence(testing::random_bytes(100), 1 + lead % 7, 4);
-    for (std::uint32_t i = 0; writer.size() < lead; ++i)
-      writer.sequence(testing::random_bytes(i % 3, i), 1 + i % 60, 4 + i % 9);
-    writer.sequence(testing::random_bytes(literals), 1 + literals % 100, length);
-    writer.sequence(testing::random_bytes(3), 65535, 5).sequence({}, 1, 4);
-    writer.sequence(testing::random_bytes(5), 0, 0);
     const std::string name = "behind " + std::to_string(lead) + " bytes, " + std::to_string(literals) +
                              " literals, length " + std::to_string(length);
-    Chunk chunk{writer.take(), 100'000, history, name};
+    Chunk chunk{testing::lz4_block_with_long_sequence(lead, literals, length), 100'000, history, name};
     chunk.capacity = by_reference(chunk).bytes;
     chunks.push_back(chunk);
     chunk.capacity -= 1;
@@ -288,11 +268,7 @@ TEST_F(Lz4RestoreDeviceTest, CraftedWorstCases) {
   for (const std::size_t chain : {1u, 31u, 32u, 33u, 1000u, 4000u, 4100u, 70'000u, 300'000u})
     for (const unsigned token : {0xF0u, 0x1Fu, 0x0Fu, 0xFFu})
       for (const bool ends : {false, true}) {
-        Bytes block = {static_cast<std::byte>(token)};
-        if (token == 0x1F) block.insert(block.end(), {std::byte{'a'}, std::byte{1}, std::byte{0}});
-        if (token == 0x0F) block.insert(block.end(), {std::byte{1}, std::byte{0}});
-        block.insert(block.end(), chain, std::byte{255});
-        if (ends) block.insert(block.end(), {std::byte{7}, std::byte{0}});
+        const Bytes block = testing::lz4_block_of_a_chain(token, chain, ends);
         for (const std::size_t capacity : {std::size_t{0}, std::size_t{300}, std::size_t{4096}})
           pages.push_back({block, capacity, {}, "chain of " + std::to_string(chain)});
         blocks.push_back({block, 300 * chain, {}, "chain of " + std::to_string(chain)});
@@ -340,14 +316,7 @@ TEST_F(Lz4RestoreDeviceTest, EveryBitFlipped) {
 // Random changes to valid blocks of all shapes, and random bytes: as pages, with history, and as larger
 // blocks.
 TEST_F(Lz4RestoreDeviceTest, MutationsGetTheReferencesVerdict) {
-  struct Sound {
-    Bytes block, history;
-    std::size_t raw_bytes;
-  };
-  std::vector<Sound> sound;
-  for (const std::size_t raw_bytes : {40u, 130u, 400u, 1100u, 4096u})
-    for (const testing::Shape& shape : testing::shapes_of(raw_bytes))
-      sound.push_back({block_by_liblz4(shape.bytes, 9), {}, raw_bytes});
+  const std::vector<Chunk> sound = testing::sound_lz4_pages();
   constexpr std::size_t kBatch = 100'000;
   constexpr std::size_t kBatches = 100;
   std::size_t accepted = 0;
@@ -357,21 +326,7 @@ TEST_F(Lz4RestoreDeviceTest, MutationsGetTheReferencesVerdict) {
       std::mt19937 random(static_cast<std::uint32_t>(round * 100 + part));
       for (std::size_t i = part * (kBatch / 100); i < (part + 1) * (kBatch / 100); ++i) {
         Chunk& chunk = chunks[i];
-        // Small blocks are chosen more often than large ones.
-        const std::size_t which =
-            std::min({random() % sound.size(), random() % sound.size(), random() % sound.size()});
-        if (i % 10 == 0) {
-          chunk.block = testing::random_bytes(random() % 200, static_cast<std::uint32_t>(random()),
-                                              i % 20 == 0 ? 256 : 40);
-          chunk.capacity = random() % 300;
-        } else {
-          chunk.block = sound[which].block;
-          for (std::uint32_t change = 0; change <= random() % 4; ++change)
-            chunk.block[random() % chunk.block.size()] =
-                static_cast<std::byte>(random() % 2 == 0 ? random() % 256 : random() % 20);
-          if (random() % 8 == 0) chunk.block.resize(random() % (chunk.block.size() + 1));
-          chunk.capacity = std::min(kPageBytes, sound[which].raw_bytes + random() % 3 - 1);
-        }
+        chunk = testing::damaged_lz4_page(sound, i, random);
         if (round % 4 == 1) chunk.history = Bytes(random() % 300, static_cast<std::byte>(i));
       }
     });
@@ -497,12 +452,8 @@ TEST_F(Lz4RestoreDeviceTest, AGraphIsReplayedWithChangingData) {
     batch.max_capacity = raw_bytes;
     batch.max_block_bytes = kRoom;
     cuda::DeviceBuffer<std::byte> d_scratch(cuda::restore_lz4_cuda_scratch_bytes(batch) + 1, stream());
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t executable = nullptr;
-    cuda::check(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal), "capture");
-    cuda::restore_lz4_cuda(batch, d_scratch.get(), d_scratch.bytes(), stream());
-    cuda::check(cudaStreamEndCapture(stream(), &graph), "capture");
-    cuda::check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+    const testing::CapturedGraph graph(
+        stream(), [&] { cuda::restore_lz4_cuda(batch, d_scratch.get(), d_scratch.bytes(), stream()); });
     for (std::size_t replay = 0; replay < 100; ++replay) {
       const std::vector<Chunk>& chunks = data[replay % data.size()];
       Bytes packed(64 * kRoom);
@@ -514,7 +465,7 @@ TEST_F(Lz4RestoreDeviceTest, AGraphIsReplayedWithChangingData) {
       }
       d_blocks.upload(packed);
       d_block_bytes.upload(sizes);
-      cuda::check(cudaGraphLaunch(executable, stream()), "cudaGraphLaunch");
+      graph.launch();
       Bytes output(64 * raw_bytes);
       std::vector<hemstitch_status> statuses(64);
       d_outputs.download(output);
@@ -528,8 +479,6 @@ TEST_F(Lz4RestoreDeviceTest, AGraphIsReplayedWithChangingData) {
             << "replay " << replay << ", chunk " << i;
       }
     }
-    cudaGraphExecDestroy(executable);
-    cudaGraphDestroy(graph);
   }
 }
 

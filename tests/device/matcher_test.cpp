@@ -4,26 +4,21 @@
 
 #include "api/matcher_cuda.hpp"
 #include "cuda_test.hpp"
-#include "hemstitch/match.hpp"
-#include "shapes.hpp"
+#include "matcher_cases.hpp"
 
 namespace hemstitch {
 namespace {
 
+using testing::blocks_of;
 using testing::FinderCase;
-using Lists = std::vector<std::vector<PositionedMatch>>;
+using testing::Lists;
+using testing::name_of;
 
 constexpr Parse kParses[] = {Parse::kGreedy, Parse::kLazy, Parse::kOptimal};
 
 std::vector<Finder> finders_with_kernels() {
   return {Finder::kBruteForce, Finder::kLazyScan, Finder::kCoopStitch, Finder::kWindowIndex,
           Finder::kHashChain};
-}
-
-std::vector<MatchBlock> blocks_of(const std::vector<FinderCase>& cases) {
-  std::vector<MatchBlock> blocks;
-  for (const FinderCase& one : cases) blocks.push_back({one.data, one.history_bytes});
-  return blocks;
 }
 
 // Blocks of 5000 bytes of a text, each with up to 8000 bytes before it.
@@ -36,11 +31,6 @@ std::vector<MatchBlock> pieces_of(const testing::Bytes& data) {
         {std::span(data).subspan(begin - history_bytes, history_bytes + end - begin), history_bytes});
   }
   return blocks;
-}
-
-std::string name_of(Finder finder, Parse parse) {
-  return std::string(finder_names()[static_cast<std::size_t>(finder)]) + ", " +
-         std::string(parse_names()[static_cast<std::size_t>(parse)]);
 }
 
 class CudaMatcher : public CudaTest {};
@@ -122,29 +112,11 @@ TEST_F(CudaMatcher, SubmissionsAreInFlightTogether) {
   const testing::Bytes data = testing::copied_bytes(300'000, 6);
   const std::vector<MatchBlock> blocks = pieces_of(data);
   const LzssMatcher matcher({}, Finder::kWindowIndex, Parse::kLazy, "cuda");
-  const Lists expected = LzssMatcher({}, Finder::kWindowIndex, Parse::kLazy).find_matches(blocks);
-  const auto part = [&](std::size_t i) { return std::span(blocks).subspan(10 * i, 10); };
-  const auto expected_part = [&](std::size_t i) {
-    const auto begin = expected.begin() + static_cast<std::ptrdiff_t>(10 * i);
-    return Lists(begin, begin + 10);
-  };
-  PendingMatches first = matcher.submit(part(0)), second = matcher.submit(part(1));
-  {
-    const PendingMatches dropped = matcher.submit(part(3));
-    EXPECT_THROW(matcher.submit(part(2)), Error);
-  }
-  PendingMatches third = matcher.submit(part(2));
-  // In another order than they were submitted in.
-  EXPECT_EQ(third.take(), expected_part(2));
-  EXPECT_EQ(first.take(), expected_part(0));
-  while (!second.is_ready()) continue;
-  EXPECT_EQ(second.take(), expected_part(1));
-  EXPECT_THROW(second.take(), Error);
-  EXPECT_THROW(second.on_device(), Error);
-  // They keep their slots until they are destroyed.
-  EXPECT_THROW(matcher.submit(part(0)), Error);
-  { const PendingMatches gone = std::move(first); }
-  EXPECT_EQ(matcher.submit(part(4)).take(), expected_part(4));
+  testing::expect_submissions_in_flight(
+      matcher, blocks, LzssMatcher({}, Finder::kWindowIndex, Parse::kLazy).find_matches(blocks));
+  PendingMatches taken = matcher.submit(blocks);
+  taken.take();
+  EXPECT_THROW(taken.on_device(), Error);
 }
 
 TEST_F(CudaMatcher, OneServesManyThreads) {
@@ -187,21 +159,7 @@ TEST_F(CudaMatcher, ASlotGoesBackWhenASubmissionFails) {
 }
 
 TEST_F(CudaMatcher, WhatItDoesNotTakeIsSaidAtTheDoor) {
-  const auto expect_refused = [](Finder finder, const FinderParameters& parameters, const char* word) {
-    try {
-      LzssMatcher matcher(parameters, finder, "cuda");
-      FAIL() << word;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.status(), Status::kInvalidOption);
-      EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
-    }
-  };
-  expect_refused(Finder::kHashPairs, {}, "hash_pairs");
-  expect_refused(Finder::kHashChain, {.depth = 0}, "depth");
-  expect_refused(Finder::kCoopStitch, {.stride = 2000}, "stride");
-  const testing::Bytes bytes(3);
-  const MatchBlock wrong{bytes, 4};
-  EXPECT_THROW(LzssMatcher({}, Finder::kCoopStitch, "cuda").submit({&wrong, 1}), Error);
+  testing::expect_refusals("cuda");
   EXPECT_THROW(LzssMatcher({}, Finder::kCoopStitch, "cuda", "no such device"), Error);
 }
 

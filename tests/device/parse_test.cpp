@@ -3,8 +3,8 @@
 
 #include <cstring>
 #include <functional>
-#include <optional>
 
+#include "captured_graph.hpp"
 #include "cuda_test.hpp"
 #include "format/lz4/compress/lz4_cost.hpp"
 #include "match/hash_chain/hash_chain.hpp"
@@ -126,13 +126,8 @@ bool same_lists(const RecordBatch& batch, const BlockPlan& plan, const ParsedBat
   return true;
 }
 
-class ParseDeviceTest : public CudaTest {
+class ParseDeviceTest : public CudaStreamTest {
  protected:
-  void SetUp() override {
-    CudaTest::SetUp();
-    if (!IsSkipped() && !HasFatalFailure()) stream_.emplace();
-  }
-
   ParsedBatch run(const RecordBatch& batch, const BlockPlan& plan, const Pair& pair) const {
     const std::size_t scratch_bytes = pair.scratch_bytes(batch.blocks());
     return run_parse(
@@ -151,11 +146,6 @@ class ParseDeviceTest : public CudaTest {
             << pair.name << ": two runs differ";
       }
   }
-
-  cudaStream_t stream() const { return stream_->get(); }
-
- private:
-  std::optional<cuda::Stream> stream_;
 };
 
 const std::vector<BlockPlan>& all_plans() {
@@ -262,19 +252,12 @@ TEST_F(ParseDeviceTest, CapturedInAGraphIsTheSame) {
         run_parse(batch, lz4_block_plan(), scratch_bytes, stream(),
                   [&](const cuda::DeviceSequences& out, void* d_scratch) {
                     cuda::check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
-                    cudaGraph_t graph = nullptr;
-                    cudaGraphExec_t executable = nullptr;
-                    cuda::check(cudaStreamBeginCapture(stream(), cudaStreamCaptureModeThreadLocal),
-                                "cudaStreamBeginCapture");
-                    pair.device(batch.blocks(), batch.d_records(), lz4_block_plan(), out, d_scratch,
-                                scratch_bytes, stream());
-                    cuda::check(cudaStreamEndCapture(stream(), &graph), "cudaStreamEndCapture");
-                    cuda::check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
-                    for (int launch = 0; launch < 2; ++launch)
-                      cuda::check(cudaGraphLaunch(executable, stream()), "cudaGraphLaunch");
+                    const CapturedGraph graph(stream(), [&] {
+                      pair.device(batch.blocks(), batch.d_records(), lz4_block_plan(), out, d_scratch,
+                                  scratch_bytes, stream());
+                    });
+                    graph.launch(2);
                     cuda::check(cudaStreamSynchronize(stream()), "cudaStreamSynchronize");
-                    cudaGraphExecDestroy(executable);
-                    cudaGraphDestroy(graph);
                   });
     EXPECT_EQ(difference(blocks, batch, lz4_block_plan(), pair, parsed), "");
   }

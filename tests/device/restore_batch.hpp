@@ -12,16 +12,9 @@
 #include "cuda_test.hpp"
 #include "format/device_format.hpp"
 #include "gpu/cuda/device_buffer.hpp"
-#include "shapes.hpp"
+#include "restore_chunk.hpp"
 
 namespace hemstitch::testing {
-
-struct Chunk {
-  Bytes block;
-  std::size_t capacity = 0;
-  Bytes history = {};
-  std::string name = {};
-};
 
 struct Restored {
   hemstitch_status status = HEMSTITCH_INTERNAL;

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "device/captured_graph.hpp"
 #include "device/cuda_test.hpp"
 #include "engine/registry.hpp"
 #include "gpu/cuda/device_buffer.hpp"
@@ -98,19 +99,14 @@ TEST_F(CudaRuntimeTest, LaunchesAreCapturedInAGraph) {
   std::vector<std::uint32_t> words(64, 0);
   d_words.upload(words);
   stream.synchronize();
-  cuda::check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), "begin capture");
-  for (int i = 0; i < 3; i++)
-    cuda::launch({.kernel = kAddBudget, .grid = 1, .stream = stream.get()}, add_through_shared, d_words.get(),
-                 64u, 1u);
-  cudaGraph_t graph = nullptr;
-  cuda::check(cudaStreamEndCapture(stream.get(), &graph), "end capture");
-  cudaGraphExec_t executable = nullptr;
-  cuda::check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
-  for (int i = 0; i < 2; i++) cuda::check(cudaGraphLaunch(executable, stream.get()), "cudaGraphLaunch");
+  const testing::CapturedGraph graph(stream.get(), [&] {
+    for (int i = 0; i < 3; i++)
+      cuda::launch({.kernel = kAddBudget, .grid = 1, .stream = stream.get()}, add_through_shared,
+                   d_words.get(), 64u, 1u);
+  });
+  graph.launch(2);
   d_words.download(words);
   stream.synchronize();
-  cudaGraphExecDestroy(executable);
-  cudaGraphDestroy(graph);
   EXPECT_EQ(words, std::vector<std::uint32_t>(64, 6));
 }
 

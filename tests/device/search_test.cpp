@@ -24,14 +24,8 @@ using testing::SearchCase;
 
 constexpr std::uint64_t kUnwritten = 0xA5A5A5A5A5A5A5A5u;
 
-class SearchDeviceTest : public CudaTest {
+class SearchDeviceTest : public CudaStreamTest {
  protected:
-  void SetUp() override {
-    CudaTest::SetUp();
-    if (!IsSkipped() && !HasFatalFailure()) stream_.emplace();
-  }
-  cudaStream_t stream() const { return stream_->get(); }
-
   // The device's matches, with `room` for so many if it is given. `alignment` is that of the texts' address.
   std::vector<SearchMatch> find(const SearchCase& one, std::size_t alignment = 0,
                                 std::optional<std::uint64_t> room = std::nullopt) {
@@ -68,9 +62,6 @@ class SearchDeviceTest : public CudaTest {
     packed.pop_back();
     return testing::unpacked(packed);
   }
-
- private:
-  std::optional<cuda::Stream> stream_;
 };
 
 TEST_F(SearchDeviceTest, FindsWhatTheCpuFinds) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 #include <random>
 
 #include "compact/shuffle/shuffle_cuda.hpp"
@@ -14,14 +13,8 @@
 namespace hemstitch {
 namespace {
 
-class ShuffleDeviceTest : public CudaTest {
+class ShuffleDeviceTest : public CudaStreamTest {
  protected:
-  void SetUp() override {
-    CudaTest::SetUp();
-    if (!IsSkipped() && !HasFatalFailure()) stream_.emplace();
-  }
-  cudaStream_t stream() const { return stream_->get(); }
-
   // Buffers of `sizes`, with gaps between them, so that each has the next of 16 alignments; different ones on
   // either side.
   void expect_moved(const std::vector<std::size_t>& sizes, std::uint32_t element_bytes, bool forth,
@@ -71,9 +64,6 @@ class ShuffleDeviceTest : public CudaTest {
         << source_step << " and " << target_step << ": byte " << wrong - result.begin() << " of "
         << result.size();
   }
-
- private:
-  std::optional<cuda::Stream> stream_;
 };
 
 TEST_F(ShuffleDeviceTest, MovesBuffersOfEverySizeAtEveryAlignment) {

@@ -2,7 +2,6 @@
 // say is restored is the beginning of its content.
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
 #include <random>
 #include <string>
 
@@ -32,19 +31,14 @@ struct RestoredFrame {
   bool has_ended = false;
 };
 
-class ZstdFrameDeviceTest : public CudaTest {
+class ZstdFrameDeviceTest : public CudaStreamTest {
  protected:
-  void SetUp() override {
-    CudaTest::SetUp();
-    if (!IsSkipped() && !HasFatalFailure()) stream_ = std::make_unique<cuda::Stream>();
-  }
-
   // All blocks up to one that is left. `room` bytes are enough for the content.
   void restore(std::span<const std::byte> frame, std::size_t room, const Pieces& pieces,
                RestoredFrame& restored) const {
     constexpr std::size_t kGuardBytes = 64;
     constexpr int kGuard = 0xA5;
-    const cudaStream_t stream = stream_->get();
+    const cudaStream_t stream = CudaStreamTest::stream();
     const auto check = [](cudaError_t result) { cuda::check(result, "the test"); };
     const std::size_t rest = zstd_header_rest_bytes(frame[4]);
     const auto header = read_zstd_header(frame.subspan(4, rest));
@@ -119,9 +113,6 @@ class ZstdFrameDeviceTest : public CudaTest {
     EXPECT_TRUE(std::equal(restored.content.begin(), restored.content.end(), expected.content.begin()));
     return restored.blocks;
   }
-
- private:
-  std::unique_ptr<cuda::Stream> stream_;
 };
 
 TEST_F(ZstdFrameDeviceTest, RestoresLevelsAndWindows) {

@@ -1,7 +1,6 @@
 // Restoring Zstandard on a CUDA device, compared with restore_zstd_chunk_reference(): bytes, sizes and statuses of sound
 // frames and of all kinds of damage. Every output is between guard bytes.
 #include <cstdlib>
-#include <memory>
 #include <random>
 #include <string>
 
@@ -50,14 +49,8 @@ void restore(RestoreBatch& on_device) {
   cuda::restore_zstd_cuda(on_device.batch(), scratch.get() + 1, scratch_bytes, on_device.stream());
 }
 
-class ZstdRestoreDeviceTest : public CudaTest {
+class ZstdRestoreDeviceTest : public CudaStreamTest {
  protected:
-  void SetUp() override {
-    CudaTest::SetUp();
-    if (!IsSkipped() && !HasFatalFailure()) stream_ = std::make_unique<cuda::Stream>();
-  }
-  cudaStream_t stream() const { return stream_->get(); }
-
   // With and without output.
   void expect_same(std::span<const Chunk> chunks) const {
     RestoreBatch batch(chunks, stream());
@@ -69,9 +62,6 @@ class ZstdRestoreDeviceTest : public CudaTest {
     restore(batch);
     ASSERT_TRUE(testing::same(chunks, batch.results(), sizes_by_reference, true)) << "sizes alone";
   }
-
- private:
-  std::unique_ptr<cuda::Stream> stream_;
 };
 
 TEST_F(ZstdRestoreDeviceTest, RestoresEveryShapeAtEveryLevel) {

@@ -5,21 +5,14 @@
 #include <random>
 
 #include "core/page.hpp"
-#include "lz4_blocks.hpp"
 #include "lz4_differences.hpp"
 #include "lz4_kernels.hpp"
+#include "lz4_restore_cases.hpp"
 
 namespace hemstitch {
 namespace {
 
 using namespace testing;
-
-// Owns what a KernelBlock names.
-struct Case {
-  Bytes block;
-  std::size_t capacity = 0;
-  Bytes history = {};
-};
 
 // A thread block of 512 restores each block of a batch of few, which takes the processor long: one in so many goes there.
 struct Shares {
@@ -42,7 +35,7 @@ void expect_same(std::span<const KernelBlock> blocks, Lz4Way way, Against agains
 }
 
 // By every kernel that may get them; pages only by those of pages.
-void expect_same(std::span<const Case> cases, Shares shares = {}) {
+void expect_same(std::span<const Chunk> cases, Shares shares = {}) {
   std::vector<KernelBlock> all, pages, few;
   bool has_history = false;
   for (std::size_t i = 0; i < cases.size(); i += kTriedOneOf) {
@@ -82,7 +75,7 @@ void expect_same(std::span<const Case> cases, Shares shares = {}) {
 }
 
 TEST(EmulatedLz4Restore, WhatLiblz4Writes) {
-  std::vector<Case> cases;
+  std::vector<Chunk> cases;
   for (const std::size_t count : {0u, 1u, 5u, 13u, 33u, 1000u, 4096u, 4097u, 20'000u})
     for (const Shape& shape : shapes_of(count))
       cases.push_back({block_by_liblz4(shape.bytes, cases.size() % 2 == 0 ? 0 : 9), shape.bytes.size()});
@@ -90,16 +83,12 @@ TEST(EmulatedLz4Restore, WhatLiblz4Writes) {
 }
 
 TEST(EmulatedLz4Restore, MatchesReachIntoTheHistory) {
-  std::vector<Case> cases;
+  std::vector<Chunk> cases;
   for (const std::size_t history_bytes : {1u, 31u, 4096u, 65535u, 70'000u})
-    for (const std::size_t raw_bytes : {100u, 4096u, 9000u}) {
-      const Bytes all = wordy_bytes(history_bytes + raw_bytes, static_cast<std::uint32_t>(raw_bytes));
-      const Bytes history(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(history_bytes));
-      const Bytes block = block_by_liblz4(std::span(all).subspan(history_bytes), 6, history);
-      cases.push_back({block, raw_bytes, history});
-      cases.push_back({block, raw_bytes, Bytes(history.begin() + 1, history.end())});
-      cases.push_back({block, raw_bytes});
-    }
+    for (const std::size_t raw_bytes : {100u, 4096u, 9000u})
+      for (Chunk& chunk :
+           lz4_chunks_with_history(history_bytes, raw_bytes, static_cast<std::uint32_t>(raw_bytes)))
+        cases.push_back(std::move(chunk));
   // The farthest byte that an offset names, and one before it.
   for (const std::size_t history_bytes : {65534u, 65535u})
     cases.push_back({Lz4BlockWriter().sequence({}, 65535, 40).sequence(random_bytes(5), 0, 0).take(), 45,
@@ -157,7 +146,7 @@ TEST(EmulatedLz4Restore, BlocksOfAChainReferToThoseBeforeThem) {
 
 // Offsets of every period, with lengths around every stride.
 TEST(EmulatedLz4Restore, OverlapsOfEveryPeriod) {
-  std::vector<Case> cases;
+  std::vector<Chunk> cases;
   for (const std::size_t length : {4u, 19u, 31u, 33u, 100u, 273u, 274u, 528u}) {
     Lz4BlockWriter writer;
     writer.sequence(random_bytes(70, 1), 70, 4);
@@ -180,21 +169,14 @@ TEST(EmulatedLz4Restore, OverlapsOfEveryPeriod) {
 
 // Long numbers of literals and long matches, where what is processed at a time ends: at 960 bytes of a block, and at 15,360.
 TEST(EmulatedLz4Restore, LengthsAroundTheBordersOfWindows) {
-  std::vector<Case> cases;
+  std::vector<Chunk> cases;
   const Bytes history(65535, std::byte{3});
   std::mt19937 random(3);
   for (const std::size_t lead : {958u, 959u, 960u, 961u, 15'359u, 15'361u})
     for (const std::size_t literals : {0u, 15u, 269u, 270u, 271u, 3000u, 4095u})
       for (const std::size_t length : {4u, 19u, 273u, 274u, 275u, 4097u, 9000u}) {
         if (random() % (lead < 1000 ? 10 : 25) != 0) continue;
-        Lz4BlockWriter writer;
-        writer.sequence(random_bytes(100), 1 + lead % 7, 4);
-        for (std::uint32_t i = 0; writer.size() < lead; ++i)
-          writer.sequence(random_bytes(i % 3, i), 1 + i % 60, 4 + i % 9);
-        writer.sequence(random_bytes(literals), 1 + literals % 100, length);
-        writer.sequence(random_bytes(3), 65535, 5).sequence({}, 1, 4);
-        writer.sequence(random_bytes(5), 0, 0);
-        Case sound{writer.take(), 0, history};
+        Chunk sound{lz4_block_with_long_sequence(lead, literals, length), 0, history};
         sound.capacity = static_cast<std::size_t>(lz4_block_facts(sound.block).restored_bytes);
         cases.push_back(sound);
         sound.capacity -= 1;
@@ -207,7 +189,7 @@ TEST(EmulatedLz4Restore, LengthsAroundTheBordersOfWindows) {
 
 // Blocks of mostly literals, whose few sequences are walked over one by one, around the number that is walked over together.
 TEST(EmulatedLz4Restore, FewLongSequences) {
-  std::vector<Case> cases;
+  std::vector<Chunk> cases;
   std::mt19937 random(7);
   for (const std::size_t most : {std::size_t{1000}, kPageBytes, std::size_t{6000}})
     for (const std::size_t sequences : {0u, 1u, 5u, 31u, 32u, 33u, 65u})
@@ -237,7 +219,7 @@ TEST(EmulatedLz4Restore, FewLongSequences) {
 
 // As many sequences as a block can have, and numbers that go on and on, with and without an end.
 TEST(EmulatedLz4Restore, CraftedWorstCases) {
-  std::vector<Case> cases;
+  std::vector<Chunk> cases;
   for (const std::size_t capacity : {std::size_t{4096}, std::size_t{9000}})
     for (const std::size_t literals : {0u, 1u, 2u, 15u})
       for (const std::size_t length : {4u, 5u, 19u}) {
@@ -255,11 +237,7 @@ TEST(EmulatedLz4Restore, CraftedWorstCases) {
     for (const unsigned token : {0xF0u, 0x1Fu, 0x0Fu, 0xFFu})
       for (const bool ends : {false, true}) {
         if (chain > 5000 && token != 0x1F) continue;
-        Bytes block = {static_cast<std::byte>(token)};
-        if (token == 0x1F) block.insert(block.end(), {std::byte{'a'}, std::byte{1}, std::byte{0}});
-        if (token == 0x0F) block.insert(block.end(), {std::byte{1}, std::byte{0}});
-        block.insert(block.end(), chain, std::byte{255});
-        if (ends) block.insert(block.end(), {std::byte{7}, std::byte{0}});
+        const Bytes block = lz4_block_of_a_chain(token, chain, ends);
         for (const std::size_t capacity : {std::size_t{0}, kPageBytes, 300 * chain})
           if (chain < 1000 || capacity > kPageBytes) cases.push_back({block, capacity});
       }
@@ -274,33 +252,13 @@ TEST(EmulatedLz4Restore, CraftedWorstCases) {
 }
 
 TEST(EmulatedLz4Restore, DamagedBlocksGetTheReferencesVerdict) {
-  std::vector<Bytes> sound;
-  std::vector<std::size_t> sizes;
-  for (const std::size_t raw_bytes : {40u, 130u, 400u, 1100u, 4096u})
-    for (const Shape& shape : shapes_of(raw_bytes)) {
-      sound.push_back(block_by_liblz4(shape.bytes, 9));
-      sizes.push_back(shape.bytes.size());
-    }
+  const std::vector<Chunk> sound = sound_lz4_pages();
   std::mt19937 random(1);
   std::size_t accepted = 0, refused = 0;
   for (const bool with_history : {false, true}) {
-    std::vector<Case> cases(300);
+    std::vector<Chunk> cases(300);
     for (std::size_t i = 0; i < cases.size(); ++i) {
-      Case& one = cases[i];
-      if (i % 10 == 0) {
-        one.block =
-            random_bytes(random() % 200, static_cast<std::uint32_t>(random()), i % 20 == 0 ? 256 : 40);
-        one.capacity = random() % 300;
-      } else {
-        // Small blocks are chosen more often than large ones.
-        const std::size_t which = std::min(random() % sound.size(), random() % sound.size());
-        one.block = sound[which];
-        for (auto changes = random() % 4; changes > 0; --changes)
-          one.block[random() % one.block.size()] =
-              static_cast<std::byte>(random() % 2 == 0 ? random() % 256 : random() % 20);
-        if (random() % 8 == 0) one.block.resize(random() % (one.block.size() + 1));
-        one.capacity = std::min(kPageBytes, sizes[which] + random() % 3 - 1);
-      }
+      Chunk& one = cases[i] = damaged_lz4_page(sound, i, random);
       if (with_history) one.history = Bytes(random() % 300, static_cast<std::byte>(i));
       const bool is_sound =
           restored_by_lz4_reference({one.block, one.history, one.capacity}).status == HEMSTITCH_OK;
@@ -315,7 +273,7 @@ TEST(EmulatedLz4Restore, DamagedBlocksGetTheReferencesVerdict) {
 // Matches end at the room's end, before it and behind it.
 TEST(EmulatedLz4Restore, RoomsOfEverySize) {
   const Bytes raw = wordy_bytes(6000), block = block_by_liblz4(raw, 9);
-  std::vector<Case> cases;
+  std::vector<Chunk> cases;
   for (const std::size_t room : {2999u, 0u, 1u, 100u, 1000u, 4096u, 5000u, 5999u, 6000u})
     cases.push_back({block, room});
   expect_same(cases);

@@ -84,23 +84,26 @@ TEST(Disk, ExtentsTellWhatWasWritten) {
   EXPECT_EQ(text(60 * 4096, 1), "h60+1 ");
 }
 
-// Each thread writes its own parts of the same pages: no byte may be lost, however the parts meet in pages.
+// Each thread reads and writes its own share, with fewer requests where a backend is slow.
+void expect_shares_by_threads(const char* backend, std::uint64_t thread_count, std::uint64_t share,
+                              int requests) {
+  Disk disk(thread_count * share, options_for(backend, 4096));
+  Bytes model(thread_count * share);
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < thread_count; ++t)
+    threads.emplace_back([&, t] {
+      run_requests(disk, model, t * share, (t + 1) * share, static_cast<std::uint32_t>(t), requests);
+    });
+  for (std::thread& thread : threads) thread.join();
+  Bytes all(model.size());
+  disk.read(0, all);
+  EXPECT_TRUE(all == model);
+}
+
+// Three threads in a page: no byte may be lost, however their parts meet in pages.
 TEST_WITH_THREADS(Disk, PartsOfPagesByManyThreads) {
-  for (const char* const backend : {"cpu", "reference"}) {
-    constexpr std::uint64_t kThreads = 8, kShare = 2500;  // three threads in a page
-    Disk disk(kThreads * kShare, options_for(backend, 4096));
-    Bytes model(kThreads * kShare);
-    std::vector<std::thread> threads;
-    for (std::uint64_t t = 0; t < kThreads; ++t)
-      threads.emplace_back([&, t] {
-        run_requests(disk, model, t * kShare, (t + 1) * kShare, static_cast<std::uint32_t>(t),
-                     *backend == 'c' ? 200 : 40);
-      });
-    for (std::thread& thread : threads) thread.join();
-    Bytes all(model.size());
-    disk.read(0, all);
-    EXPECT_TRUE(all == model);
-  }
+  expect_shares_by_threads("cpu", 8, 2500, 200);
+  expect_shares_by_threads("reference", 8, 2500, 40);
 }
 
 // Each thread has one byte of the same page, and must find what it wrote last.
@@ -122,21 +125,8 @@ TEST_WITH_THREADS(Disk, BytesOfOnePageByManyThreads) {
 }
 
 TEST_WITH_THREADS(Disk, ManyPagesByManyThreads) {
-  for (const char* const backend : {"cpu", "reference"}) {
-    constexpr std::uint64_t kThreads = 6, kShare = 300000;
-    Disk disk(kThreads * kShare, options_for(backend, 4096));
-    Bytes model(kThreads * kShare);
-    std::vector<std::thread> threads;
-    for (std::uint64_t t = 0; t < kThreads; ++t)
-      threads.emplace_back([&, t] {
-        run_requests(disk, model, t * kShare, (t + 1) * kShare, static_cast<std::uint32_t>(t),
-                     *backend == 'c' ? 80 : 10);
-      });
-    for (std::thread& thread : threads) thread.join();
-    Bytes all(model.size());
-    disk.read(0, all);
-    EXPECT_TRUE(all == model);
-  }
+  expect_shares_by_threads("cpu", 6, 300'000, 80);
+  expect_shares_by_threads("reference", 6, 300'000, 10);
 }
 
 TEST(Disk, ReachesItsBudgetAndStaysReadable) {

@@ -78,18 +78,14 @@ class RunsReader : public FrameReader {
   Event read_magic(std::span<const std::byte> bytes) {
     if (bytes.empty()) return Event::kEnd;
     if (bytes.size() < 4 || load_le32(bytes.data()) != kRunsMagic) return report_garbage(bytes);
-    frame_at_ = position_;
+    enter_frame(position_);
     position_ += bytes.size();
-    ++frame_number_;
-    block_ = {};
-    content_checksum_.reset();
     content_bytes_low_.reset();
     return want(State::kHeader, 4, Event::kMore);
   }
   Event read_header(unsigned kind) {
     constexpr std::array kKinds{BlockKind::kIndependent, BlockKind::kStream, BlockKind::kLinked};
     if (kind >= kKinds.size()) fail(Status::kCorruptHeader, "a frame of no kind");
-    header_ = {};
     header_.kind = header_.description = "runs";
     header_.block_kind = kKinds[kind];
     header_.block_content_checksums = kind != 1;

@@ -61,15 +61,11 @@ class StoredReader : public FrameReader {
   Event read_magic(std::span<const std::byte> bytes) {
     if (bytes.empty()) return Event::kEnd;
     if (bytes.size() < 4 || load_le32(bytes.data()) != kStoredMagic) return report_garbage(bytes);
-    frame_at_ = position_;
+    enter_frame(position_);
     position_ += bytes.size();
-    ++frame_number_;
-    block_ = {};
-    content_checksum_.reset();
     return want(State::kHeader, 12, Event::kMore);
   }
   Event read_header(std::span<const std::byte> bytes) {
-    header_ = {};
     header_.kind = "stored";
     header_.description = "stored blocks";
     header_.content_checksum = true;

@@ -17,6 +17,7 @@
 #include "format/lz4/restore/lz4_restore_reference.hpp"
 #include "format/lz4/restore/lz4_restore_webgpu.hpp"
 #include "hemstitch/hemstitch.hpp"
+#include "restored_ranges.hpp"
 #include "shapes.hpp"
 #include "webgpu_test.hpp"
 
@@ -411,27 +412,8 @@ TEST(WebgpuWorkspace, AtMostTwelveBytesForAByteOfInput) {
   }
 }
 
-// Ranges of many blocks, some of them twice, in one run.
 TEST_F(WebgpuEngine, ManyRangesAreThoseOfTheContent) {
-  const Bytes text = testing::mixed_bytes(600'000, 9);
-  for (const Format format : {Format::kBgzf, Format::kLz4}) {
-    CompressOptions options;
-    options.format = format;
-    const Bytes frames = compress(text, options);
-    std::vector<ContentBytes> ranges;
-    for (std::uint64_t begin = 0; begin < text.size(); begin += 20'001)
-      ranges.push_back({begin, begin + begin / 10});
-    RestoreOptions back;
-    back.backend = "webgpu";
-    const std::vector<RestoredRange> restored = restore_ranges(frames, ranges, back);
-    for (std::size_t i = 0; i < ranges.size(); ++i) {
-      const std::size_t end = std::min<std::uint64_t>(ranges[i].end, text.size());
-      ASSERT_EQ(restored[i].status, Status::kOk) << i;
-      ASSERT_TRUE(std::ranges::equal(restored[i].bytes,
-                                     std::span(text).subspan(ranges[i].begin, end - ranges[i].begin)))
-          << i;
-    }
-  }
+  testing::expect_ranges_of_content("webgpu", 600'000, 20'001);
 }
 
 TEST_F(WebgpuEngine, RealFiles) {

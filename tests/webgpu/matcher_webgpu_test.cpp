@@ -6,21 +6,17 @@
 
 #include "gpu/device_names.hpp"
 #include "gpu/webgpu/devices.hpp"
-#include "shapes.hpp"
+#include "matcher_cases.hpp"
 #include "webgpu_test.hpp"
 
 namespace hemstitch {
 namespace {
 
 using namespace webgpu;
+using testing::blocks_of;
 using testing::FinderCase;
-using Lists = std::vector<std::vector<PositionedMatch>>;
-
-std::vector<MatchBlock> blocks_of(const std::vector<FinderCase>& cases) {
-  std::vector<MatchBlock> blocks;
-  for (const FinderCase& one : cases) blocks.push_back({one.data, one.history_bytes});
-  return blocks;
-}
+using testing::Lists;
+using testing::name_of;
 
 // A search that is fast on a software adapter.
 constexpr FinderParameters kQuick{.min_match_len = 3, .window_size = 64, .near_range = 16};
@@ -44,8 +40,7 @@ TEST_F(WebgpuMatcher, GivesWhatTheReferenceGives) {
       for (Device* one : both_orders())
         EXPECT_EQ(DeviceMatcher(shared(*one), stages_of(finder, parse, parameters), 3).find_matches(blocks),
                   expected)
-            << finder_names()[static_cast<std::size_t>(finder)] << ", "
-            << parse_names()[static_cast<std::size_t>(parse)];
+            << name_of(finder, parse);
     }
   }
 }
@@ -92,30 +87,8 @@ TEST_F(WebgpuMatcher, SubmissionsAreInFlightTogether) {
   const std::vector<FinderCase> cases = testing::finder_cases(900);
   const std::vector<MatchBlock> blocks = blocks_of(cases);
   const LzssMatcher matcher(kQuick, Finder::kLazyScan, "webgpu");
-  EXPECT_TRUE(matcher.submit({}).take().empty());
-  const Lists expected = LzssMatcher(kQuick, Finder::kLazyScan).find_matches(blocks);
-  const auto part = [&](std::size_t i) { return std::span(blocks).subspan(10 * i, 10); };
-  const auto expected_part = [&](std::size_t i) {
-    const auto begin = expected.begin() + static_cast<std::ptrdiff_t>(10 * i);
-    return Lists(begin, begin + 10);
-  };
-  PendingMatches first = matcher.submit(part(0)), second = matcher.submit(part(1));
-  {
-    const PendingMatches dropped = matcher.submit(part(0));
-    EXPECT_THROW(matcher.submit(part(2)), Error);
-  }
-  PendingMatches third = matcher.submit(part(2));
-  // In another order than they were submitted in.
-  EXPECT_EQ(third.take(), expected_part(2));
-  EXPECT_EQ(first.take(), expected_part(0));
-  while (!second.is_ready()) continue;
-  EXPECT_EQ(second.take(), expected_part(1));
-  EXPECT_THROW(second.take(), Error);
-  // They keep their slots until they are destroyed.
-  EXPECT_THROW(matcher.submit(part(0)), Error);
-  { const PendingMatches gone = std::move(first); }
-  first = matcher.submit({});
-  EXPECT_TRUE(first.take().empty());
+  testing::expect_submissions_in_flight(matcher, blocks,
+                                        LzssMatcher(kQuick, Finder::kLazyScan).find_matches(blocks));
 }
 
 TEST_F(WebgpuMatcher, MoreBlocksThanOneBatchAndMoreBatchesThanSlots) {
@@ -195,24 +168,10 @@ TEST_F(WebgpuMatcher, MatchesStandOnTheDevice) {
 }
 
 TEST_F(WebgpuMatcher, WhatItDoesNotTakeIsSaidAtTheDoor) {
-  const auto expect_refused = [](Finder finder, const FinderParameters& parameters, const char* word) {
-    try {
-      LzssMatcher matcher(parameters, finder, "webgpu");
-      FAIL() << word;
-    } catch (const Error& error) {
-      EXPECT_EQ(error.status(), Status::kInvalidOption);
-      EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
-    }
-  };
-  expect_refused(Finder::kBruteForce, {}, "brute_force");
-  expect_refused(Finder::kHashPairs, {}, "hash_pairs");
-  expect_refused(Finder::kHashChain, {.depth = 0}, "depth");
-  expect_refused(Finder::kCoopStitch, {.literal_cost = 52}, "literal_cost");
+  testing::expect_refusals("webgpu");
+  testing::expect_matcher_refused("webgpu", Finder::kBruteForce, {}, "brute_force");
+  testing::expect_matcher_refused("webgpu", Finder::kCoopStitch, {.literal_cost = 52}, "literal_cost");
   EXPECT_NO_THROW(LzssMatcher({.literal_cost = 52}, Finder::kCoopStitch, Parse::kLazy, "webgpu"));
-  expect_refused(Finder::kCoopStitch, {.stride = 2000}, "stride");
-  const testing::Bytes bytes(3);
-  const MatchBlock wrong{bytes, 4};
-  EXPECT_THROW(LzssMatcher({}, Finder::kCoopStitch, "webgpu").submit({&wrong, 1}), Error);
 }
 
 // This needs no device.

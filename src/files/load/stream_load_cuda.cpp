@@ -16,6 +16,7 @@
 
 #include "core/bytes.hpp"
 #include "core/descriptor.hpp"
+#include "core/device_failures.hpp"
 #include "core/options.hpp"
 #include "files/load/read_contents.hpp"
 #include "format/formats_cuda.hpp"
@@ -211,8 +212,7 @@ std::optional<FrameMemory> load_stream_cuda(cuda::Device& device, const std::str
     content.complete(outcome.content_bytes, options.stream);
     return content;
   } catch (const Error& error) {
-    if (status_family(error.status()) == StatusFamily::kDevice || error.status() == Status::kReadFailed)
-      return std::nullopt;
+    if (is_device_failure(error) || error.status() == Status::kReadFailed) return std::nullopt;
     throw;
   }
 }

@@ -2,6 +2,7 @@
 // can be told apart.
 #include <string>
 
+#include "core/device_failures.hpp"
 #include "format/deflate/compress/deflate_compress_cuda.hpp"
 #include "format/deflate/deflate_formats.hpp"
 #include "format/deflate/deflate_levels.hpp"
@@ -69,7 +70,7 @@ class DeflateDeviceFormat : public DeviceFormat {
         return std::make_unique<DeflateDeviceDecoder>(
             std::make_unique<CudaPieces>(on.device, *limits, on.clock), history, members, means, *limits);
       } catch (const Error& error) {
-        if (status_family(error.status()) != StatusFamily::kDevice) throw;
+        if (!is_device_failure(error)) throw;
         failure = error.what();
         if (error.status() != Status::kDeviceOutOfMemory) break;
       }

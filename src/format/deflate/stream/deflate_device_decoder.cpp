@@ -10,9 +10,6 @@
 namespace hemstitch {
 namespace {
 
-// One failure may have been temporary.
-constexpr unsigned kMostDeviceFailures = 2;
-
 // If a device confirms less than one in so many of a piece's bytes, and fills less than half of the output,
 // it is slower than the processor.
 constexpr std::uint64_t kLeastConfirmed = 8;
@@ -222,12 +219,12 @@ std::size_t DeflateDeviceDecoder::take(std::span<const std::byte> input) {
         input.subspan(taken, std::min(input.size() - taken, piece->most_bytes - piece->own_bytes));
     if (some.data() != at) std::memcpy(at, some.data(), some.size());
     bool is_sent = false;
-    if (piece->is_on_device && !is_dropped()) {
+    if (piece->is_on_device && !failures_.is_dropped()) {
       try {
         device_->upload(input_of(*piece), limits_.lead_bytes + piece->own_bytes, {at, some.size()});
         is_sent = true;
       } catch (const Error& error) {
-        if (status_family(error.status()) != StatusFamily::kDevice) throw;
+        if (!is_device_failure(error)) throw;
         fail(error.what());
       }
     }
@@ -244,7 +241,7 @@ std::size_t DeflateDeviceDecoder::take(std::span<const std::byte> input) {
 
 // Call it with the mutex held. Whether the device has an input for another piece.
 bool DeflateDeviceDecoder::has_input_for_piece() const {
-  if (failures_ >= kMostDeviceFailures) return true;
+  if (failures_.is_dropped()) return true;
   return std::ranges::none_of(pieces_, [&](const auto& piece) {
     return piece->number + limits_.inputs <= piece_count_ && !piece->is_passed;
   });
@@ -299,10 +296,10 @@ void DeflateDeviceDecoder::seal(Piece& piece) {
 
 // Without threads, the device is not used.
 void DeflateDeviceDecoder::start_threads() {
-  if (!threads_.empty() || is_dropped()) return;
+  if (!threads_.empty() || failures_.is_dropped()) return;
   if (PieceStream::start_threads(limits_.rooms, [this] { work(); })) return;
   const std::scoped_lock lock(mutex_);
-  failures_ = kMostDeviceFailures;
+  failures_.drop();
   if (link_) given_up_ = std::exchange(link_, std::nullopt);
 }
 
@@ -346,7 +343,7 @@ std::optional<std::uint32_t> DeflateDeviceDecoder::content_crc32() const {
 // Returns whether there is more to do at once.
 bool DeflateDeviceDecoder::restore_serially(StreamStep& step, std::span<std::byte> output) {
   const auto bits_before = [&] { return position_ * 8 - serial_.unread_bits(); };
-  const bool is_dropped = this->is_dropped();
+  const bool is_dropped = failures_.is_dropped();
   if (is_dropped && serial_.is_between_blocks() && is_for_processor()) {
     const auto window = serial_.window();
     go_on_in_parallel({bits_before(), {window.begin(), window.end()}});
@@ -435,12 +432,12 @@ void DeflateDeviceDecoder::leave_restored() {
 // Transfers the next content of the current part to `to`.
 void DeflateDeviceDecoder::arrive(std::span<std::byte> to) {
   Arrival arrival{.download = 0, .to = to, .restored = current_, .part = part_, .part_at = part_at_};
-  if (!is_dropped()) {
+  if (!failures_.is_dropped()) {
     try {
       arrival.download =
           device_->download(current_->output, current_->parts[part_].content_at + part_at_, to);
     } catch (const Error& error) {
-      if (status_family(error.status()) != StatusFamily::kDevice) throw;
+      if (!is_device_failure(error)) throw;
       fail(error.what());
     }
   }
@@ -456,7 +453,7 @@ void DeflateDeviceDecoder::settle(std::uint64_t number) {
         device_->wait(arrival.download);
         has_come = true;
       } catch (const Error& error) {
-        if (status_family(error.status()) != StatusFamily::kDevice) throw;
+        if (!is_device_failure(error)) throw;
         fail(error.what());
       }
     }
@@ -523,7 +520,7 @@ bool DeflateDeviceDecoder::restore_in_parallel(StreamStep& step, std::span<std::
 }
 
 void DeflateDeviceDecoder::go_on_serially(const StreamLink& link) {
-  if (is_dropped() && is_for_processor()) {
+  if (failures_.is_dropped() && is_for_processor()) {
     go_on_in_parallel(link);
     return;
   }
@@ -609,15 +606,10 @@ void DeflateDeviceDecoder::release(std::uint64_t before_byte) {
 void DeflateDeviceDecoder::fail(const std::string& reason) {
   {
     const std::scoped_lock lock(mutex_);
-    ++failures_;
+    failures_.count();
     work_comes_.notify_all();
   }
   if (on_failure_) on_failure_(reason);
-}
-
-bool DeflateDeviceDecoder::is_dropped() const {
-  const std::scoped_lock lock(mutex_);
-  return failures_ >= kMostDeviceFailures;
 }
 
 // ---- Threads of the device ----
@@ -657,7 +649,7 @@ std::optional<DeflateDeviceDecoder::Task> DeflateDeviceDecoder::next_task() cons
 std::optional<DeflateDeviceDecoder::Task> DeflateDeviceDecoder::next_restoring() const {
   if (!link_) return std::nullopt;
   const Task gives_up{.kind = Task::Kind::kGiveUp};
-  if (failures_ >= kMostDeviceFailures) return gives_up;
+  if (failures_.is_dropped()) return gives_up;
   const std::uint64_t byte = link_->bits / 8;
   // None of the following bytes has come yet.
   if (pieces_.empty() || byte >= pieces_.back()->end()) return std::nullopt;
@@ -697,7 +689,7 @@ std::shared_ptr<DeflateDeviceDecoder::Piece> DeflateDeviceDecoder::piece_to_give
 
 // Call it with the mutex held. The first piece that may be worth preparing.
 std::optional<DeflateDeviceDecoder::Task> DeflateDeviceDecoder::next_preparing() const {
-  if (limits_.rooms == 1 || idle_rooms_.empty() || failures_ >= kMostDeviceFailures) return std::nullopt;
+  if (limits_.rooms == 1 || idle_rooms_.empty() || failures_.is_dropped()) return std::nullopt;
   for (std::size_t i = 1; i < pieces_.size(); ++i) {
     const auto &before = pieces_[i - 1], &piece = pieces_[i];
     if (piece->preparation != Piece::Preparation::kNone || piece->users != 0 || !piece->sealed ||

@@ -27,6 +27,7 @@
 #include <string>
 #include <vector>
 
+#include "core/device_failures.hpp"
 #include "core/large_buffer.hpp"
 #include "format/deflate/restore/deflate_restore.hpp"
 #include "format/deflate/stream/deflate_parallel_decoder.hpp"
@@ -158,7 +159,6 @@ class DeflateDeviceDecoder : public PieceStream {
   void pass_inputs(std::uint64_t before_byte);
   void pass(Piece& piece);
   void fail(const std::string& reason);
-  bool is_dropped() const;
   void redo(const Arrival& arrival);
 
   const std::unique_ptr<DeflatePieceDevice> device_;
@@ -195,7 +195,7 @@ class DeflateDeviceDecoder : public PieceStream {
   bool restores_ = false;               // whether a thread restores now
   std::deque<std::shared_ptr<Restored>> restored_;
   std::vector<unsigned> idle_outputs_, idle_rooms_;
-  unsigned failures_ = 0;
+  DeviceFailures failures_;
 
   Arrivals<Arrival> arrivals_{mutex_};
   std::unique_ptr<Redone> redone_;  // for arrivals_, which settles one after the other
