@@ -38,7 +38,7 @@ void give_advice_of_the_tool() {
       .cuda_build = "build with -DHEMSTITCH_CUDA=ON ('tools/setup nvcc' installs the compiler)",
       .webgpu_build = "run 'tools/setup webgpu', then configure and build again",
       .webgpu_library = "install it with 'tools/setup webgpu', or name the file in HEMSTITCH_WEBGPU_LIBRARY",
-      .large_window = "a larger --memory allows it",
+      .large_window = "--long={0} or --memory={1} allows it",
       .bgzf_index = "compress with --index to write bgzip's",
   };
 }

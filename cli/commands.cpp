@@ -40,6 +40,8 @@ constexpr Command kCommands[] = {
     {"index", "[OPTION]... FILE...",
      "write FILE.gzidx or FILE.zstidx, by which --range begins in the middle of FILE", run_index,
      index_options_help},
+    {"train", "[OPTION]... FILE... -o DICT", "make a dictionary of short FILEs, for -D with --format zstd",
+     run_train, train_options_help},
     {"bench", "[OPTION]... [FILE]...", "measure round trips; without FILE, of generated data", run_bench,
      bench_options_help},
     {"backends", "[--calibrate] [--json] [-vv]", "list the backends of this build", run_backends,

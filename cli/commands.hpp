@@ -28,6 +28,8 @@ int run_files(std::span<const std::string> words);
 
 int run_index(std::span<const std::string> words);
 std::string index_options_help(const OptionTable* above);
+int run_train(std::span<const std::string> words);
+std::string train_options_help(const OptionTable* above);
 int run_bench(std::span<const std::string> words);
 std::string bench_options_help(const OptionTable* above);
 int run_backends(std::span<const std::string> words);

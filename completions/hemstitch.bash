@@ -38,6 +38,7 @@ _hemstitch() {
           --quiet --verbose --help' ;;
       bench) choices='--level --best --format --threads --block-size --memory --gpu-memory --backend --device --reproducible --seconds --span --batch --batches --repeat-to --json --compare --help' ;;
       index) choices='--force --threads --memory --quiet --verbose --help' ;;
+      train) choices='--output --maxdict --dictID --force --recursive --include --exclude --exclude-dir --memory --quiet --help' ;;
       backends) choices='--calibrate --json --verbose --help' ;;
       evaluate) choices='--finder --all --format --backend --json --help' ;;
       analyze) choices='--finder --against --format --svg --json --help' ;;
@@ -46,14 +47,14 @@ _hemstitch() {
           --files-with-matches --files-without-match --quiet --silent --only-matching --after-context --before-context --context
           --byte-offset --line-number --with-filename --no-filename --null --color --colour --json --no-messages --recursive
           --dereference-recursive --include --exclude --exclude-dir --text --decompress --backend --threads --memory --help' ;;
-      *) choices='--compress --decompress --test --list --json --help --version --level --best --fast --threads --block-size --linked --seekable
+      *) choices='--compress --decompress --test --list --json --help --version --level --best --fast --threads --block-size --linked --seekable --long
           --memory --gpu-memory --backend --device --reproducible --output --output-dir --stdout --force --keep --rm --no-sync --recursive --include --exclude --exclude-dir --multiple --format --name --no-name --index --check --no-check --verify --sparse
           --no-sparse --range --virtual --dictionary --quiet --verbose -1 -2 -3 -4 -5 -6 -7 -8 -9 -10 -11 -12' ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
     return
   fi
-  ((COMP_CWORD == 1)) && mapfile -t COMPREPLY < <(compgen -W 'cat index bench backends evaluate analyze pages search' -- "$word")
+  ((COMP_CWORD == 1)) && mapfile -t COMPREPLY < <(compgen -W 'cat index train bench backends evaluate analyze pages search' -- "$word")
   mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")
 }
 complete -o filenames -F _hemstitch hemstitch

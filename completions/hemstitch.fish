@@ -8,7 +8,7 @@ function __hemstitch_formats
     hemstitch -h 2>/dev/null | tr -s ' \n' ' ' | sed -n 's/.*the format to write: \([^(]*\) (.*/\1/p' | sed 's/,//g; s/ or / /' | tr ' ' '\n'
 end
 
-set -l main 'not __fish_seen_subcommand_from index bench backends evaluate analyze pages search'
+set -l main 'not __fish_seen_subcommand_from index train bench backends evaluate analyze pages search'
 set -l effort 'not __fish_seen_subcommand_from backends evaluate analyze search'
 set -l finders 'brute_force lazy_scan coop_stitch window_index hash_chain hash_pairs level:'
 
@@ -45,6 +45,7 @@ complete -c hemstitch -n $main -s V -l version -d 'Show the version'
 complete -c hemstitch -n $main -l fast -d 'Faster and larger than -1'
 complete -c hemstitch -n $main -l linked -d 'Let blocks refer to earlier blocks'
 complete -c hemstitch -n $main -l seekable -d 'zstd: a frame for each SIZE of content, and a seek table'
+complete -c hemstitch -n $main -l long -d 'zstd: a window of 2^N bytes, with -d allow one'
 complete -c hemstitch -n $main -s o -l output -r -F -d 'Name of the output'
 complete -c hemstitch -n $main -l output-dir -x -a '(__fish_complete_directories)' -d 'Folder for the outputs'
 complete -c hemstitch -n $main -s c -l stdout -d 'Write to stdout'
@@ -70,6 +71,14 @@ complete -c hemstitch -n $main -l virtual -x -d 'Restore between these virtual o
 complete -c hemstitch -n $main -l range -x -d 'Restore only these bytes of the content'
 complete -c hemstitch -n $main -s D -l dictionary -r -F -d 'Dictionary file for every block'
 complete -c hemstitch -n $main -s v -l verbose -d 'Show backend, threads, ratio and speed; twice, also the time of each stage'
+
+complete -c hemstitch -n 'test (count (commandline -opc)) -eq 1' -a train -d 'Make a dictionary of short files'
+complete -c hemstitch -n '__fish_seen_subcommand_from train' -s o -l output -r -F -d 'Name of the dictionary'
+complete -c hemstitch -n '__fish_seen_subcommand_from train' -l maxdict -x -d 'Most bytes of the dictionary'
+complete -c hemstitch -n '__fish_seen_subcommand_from train' -l dictID -x -d 'Number of the dictionary'
+complete -c hemstitch -n '__fish_seen_subcommand_from train' -s f -l force -d 'Replace an existing dictionary'
+complete -c hemstitch -n '__fish_seen_subcommand_from train' -s r -l recursive -d 'Take the files in folders'
+complete -c hemstitch -n '__fish_seen_subcommand_from train' -s q -l quiet -d 'Print errors only'
 
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l format -x -a '(__hemstitch_formats)' -d 'Format to write'
 complete -c hemstitch -n '__fish_seen_subcommand_from bench' -l seconds -x -d 'Least time for each row, in seconds'

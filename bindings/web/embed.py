@@ -5,7 +5,7 @@
       SHADERS is the folder of expanded .wgsl files (cmake/embed_shaders.cmake); those that the other planner names are left out
 
 What is served is made small: only the shaders that the planner names, without comments, indentation and spaces that separate nothing, and
-with short names in place of their own; the module without lines of comment; the planner compressed, since text in base64 is nothing that a server's gzip makes smaller.
+with short names in place of their own; the module without comments that fill or end a line; the planner compressed, since text in base64 is nothing that a server's gzip makes smaller.
 """
 import base64
 import collections
@@ -67,7 +67,7 @@ def main():
     compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
     packed = compressor.compress(planner) + compressor.flush()
     heading, body = module.read_text().split("\n", 1)
-    text = heading + "\n" + re.sub(r"(?m)^ *//.*\n", "", body)
+    text = heading + "\n" + re.sub(r"(?m)^ *//.*\n|(?<=;) +// .*$", "", body)
     text = put_in(text, "SHADERS", json.dumps(with_short_names(shaders), indent=0))
     text = put_in(text, "PLANNER", "'" + base64.b64encode(packed).decode() + "'")
     output.parent.mkdir(parents=True, exist_ok=True)

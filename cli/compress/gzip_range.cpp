@@ -151,8 +151,7 @@ PartReport restore_last(FileSource& source, Sink& sink, std::uint64_t bytes, con
     if (!source.seek(0)) throw ToolError("cannot be read twice (name a file)");
   };
   seek_to_begin();
-  const std::uint64_t content_bytes =
-      size.answer ? *size.answer : content_bytes_of_stream(source, options.format);
+  const std::uint64_t content_bytes = size.answer ? *size.answer : content_bytes_of_stream(source, options);
   seek_to_begin();
   const std::uint64_t wanted = std::min(content_bytes, bytes);
   // Up to the end, wherever that is: so it shows if it is not where the index says.

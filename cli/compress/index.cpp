@@ -13,7 +13,7 @@
 namespace hemstitch::cli {
 namespace {
 
-constexpr const char* kIntroduction =
+constexpr const char* kIndexIntroduction =
     R"(hemstitch index [OPTION]... FILE...
 Restores each gzip FILE to nowhere, verifies it, and writes FILE.gzidx beside it, from
 which --range begins near the part that is asked for. indexed_gzip and rapidgzip read it.
@@ -43,7 +43,7 @@ int run_index(std::span<const std::string> words) {
   request.write_index = true;
   request.files = table.read(words);
   if (table.help_asked()) {
-    fmt::print("{}{}", kIntroduction, index_options_help(nullptr));
+    fmt::print("{}{}", kIndexIntroduction, index_options_help(nullptr));
     return kExitDone;
   }
   if (request.files.empty()) throw UsageError("index needs a FILE");

@@ -233,13 +233,15 @@ int run_list(const Request& request) {
     refuse_folder(request, source);
     refuse_terminal(request, source);
     std::optional<FileList> list(request);
-    const FrameIndex index = index_stream(source, options_to_restore(request.restore, source).format,
-                                          [&](const IndexedFrame* frame) {
-                                            if (frame == nullptr)
-                                              list.emplace(request);
-                                            else
-                                              list->add(*frame);
-                                          });
+    const FrameIndex index = index_stream(
+        source, options_to_restore(request.restore, source).format,
+        [&](const IndexedFrame* frame) {
+          if (frame == nullptr)
+            list.emplace(request);
+          else
+            list->add(*frame);
+        },
+        means_of_listing(request.restore));
     all += list->totals();
     if (request.json) {
       list->print_json(path, index);

@@ -85,6 +85,14 @@ int acceleration_from(const std::string& text) {
   return *acceleration;
 }
 
+int window_log_from(const std::string& text) {
+  const auto window_log = read_number<int>(text);
+  if (!window_log || *window_log < kLeastWindowLog || *window_log > kMostWindowLog)
+    throw UsageError(fmt::format("--long '{}': a window of 2^N bytes, N from {} to {}", text, kLeastWindowLog,
+                                 kMostWindowLog));
+  return *window_log;
+}
+
 std::string check_from(const std::string& what) {
   if (what != "block" && what != "content")
     throw UsageError(
@@ -151,6 +159,16 @@ void add_effort_options(OptionTable& table, Given& given) {
           "in "
           "the middle (default: one frame; --seekable alone: 4M)")
       .means_alone("4M");
+  table
+      .value(
+          "--long", "N",
+          [&given](const std::string& text) {
+            given.request.compress.window_log = given.request.restore.window_log = window_log_from(text);
+          },
+          "zstd: a window of 2^N bytes, 10 to 31, and a search for long matches in it; with -d: allow such a "
+          "window "
+          "(--long alone: 27)")
+      .means_alone("27");
   add_resource_options(table, work);
 }
 
@@ -322,6 +340,11 @@ void refuse_lacking(const Given& given) {
     throw UsageError("--seekable: a frame has 64K to 64M of content");
   if (seekable_bytes != 0 && work.block_bytes)
     throw UsageError("-B and --seekable contradict each other: the frames are the blocks");
+  const bool is_long = request.compress.window_log != 0;
+  refuse(is_long, &FormatChoices::seekable, "--long", "has no windows to choose");
+  if (is_long && seekable_bytes == 0 && request.compress.verify)
+    throw UsageError(
+        "--verify: with --long nothing is restored while it is written (test the output with -t)");
   refuse(!given.check.empty() || work.checks_letter, &FormatChoices::checksums, "--check",
          "always has the same checksums");
   refuse(given.no_check, &FormatChoices::checksums, "--no-check", "always has the same checksums");

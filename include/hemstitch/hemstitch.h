@@ -178,8 +178,8 @@ typedef struct hemstitch_compress_options {
    * of them, and everything else uses the first usable one. NULL: the value of HEMSTITCH_DEVICE, else the
    * best device. */
   const char* device;
-  /* LZ4: the last 64 KB of it are history for every block. zlib: at most 64 KB, history for the first block.
-   * Other formats have no dictionaries. */
+  /* LZ4: the last 64 KB of it are history for every block. zlib: at most 64 KB, history for the first block. Zstandard:
+   * at most 8 MB, bytes of any kind or what a trainer made. Other formats have no dictionaries. */
   const void* dictionary;
   size_t dictionary_bytes;
   /* gzip: the name of the original file, and the time of its last change in seconds since 1970. NULL and 0:
@@ -198,6 +198,10 @@ typedef struct hemstitch_compress_options {
   /* Zstandard: how much content each frame of a seekable file has, 64 KB to 64 MB; 0: the file is one frame. A seekable
    * file ends with the public seek table, with which ranges are restored, and frames at once, here and elsewhere. */
   size_t seekable_bytes;
+  /* Zstandard: a window of 2^window_log bytes, 10 to 31, and a search for long matches in all of it; 0: the usual window.
+   * With seekable_bytes each frame is searched by itself. A frame takes memory for its window, and the `zstd` tool restores
+   * one of more than 2^27 bytes only with its own --long. */
+  int window_log;
 } hemstitch_compress_options;
 
 /* The most bytes that hemstitch_compress() writes for `input_bytes` bytes at any level; UINT64_MAX if that
@@ -254,6 +258,8 @@ typedef struct hemstitch_restore_options {
   uint64_t* used_bytes;
   hemstitch_check between_pieces; /* for calls of any kind; NULL: none */
   void* between_pieces_context;   /* passed to `between_pieces` */
+  /* Zstandard: allows windows of 2^window_log bytes, 10 to 31; 0: 128 MB, or what memory_limit_bytes allows */
+  int window_log;
 } hemstitch_restore_options;
 
 /* Finds the size of what hemstitch_restore() would write, without writing it. */

@@ -146,7 +146,11 @@ struct CompressOptions {
   // of them, and everything else uses the first usable one. Empty: the value of HEMSTITCH_DEVICE, else the
   // best device.
   std::string device = {};
-  // Limits the memory planned on that device. 0: half of the memory that is free there, if the device reports
+  // Zstandard: a window of 2^window_log bytes, 10 to 31, and a search for long matches in all of it; 0: the usual window.
+  // With seekable_bytes each frame is searched by itself. A frame takes memory for its window, and the `zstd` tool restores
+  // one of more than 2^27 bytes only with its own --long.
+  int window_log = 0;
+  // Limits the memory planned on the device. 0: half of the memory that is free there, if the device reports
   // it.
   std::uint64_t gpu_memory_limit_bytes = 0;
   BetweenPieces between_pieces = {};
@@ -160,9 +164,10 @@ struct RestoreOptions {
   bool accept_any_dictionary_id = false;  // use `dictionary` even if the frame names another one
   std::string backend = "auto";
   unsigned threads = 0;
-  // Zstandard: a window larger than 128 MB is refused unless this allows it.
+  // Zstandard: a window larger than 128 MB is refused unless this or window_log allows it.
   std::uint64_t memory_limit_bytes = 0;
-  std::string device = {};                   // as CompressOptions::device
+  std::string device = {};  // as CompressOptions::device
+  int window_log = 0;       // Zstandard: allows windows of 2^window_log bytes, 10 to 31; 0: 128 MB
   std::uint64_t gpu_memory_limit_bytes = 0;  // as CompressOptions::gpu_memory_limit_bytes
   // For restore_ranges() on gzip: the output of make_index() for this file, or a .gzidx file of indexed_gzip
   // or rapidgzip.

@@ -260,7 +260,7 @@ void restore_to(std::span<const std::byte> input, const Output& output, const Re
 
 std::uint64_t restored_bytes(std::span<const std::byte> input, const RestoreOptions& options) {
   WatchedSource source(input, options.between_pieces);
-  return content_bytes_of_stream(source, options.format);
+  return content_bytes_of_stream(source, options);
 }
 
 std::vector<OneOfMany> compress_many(std::span<const std::span<const std::byte>> inputs,

@@ -16,8 +16,9 @@ struct Advice {
   std::string_view cuda_build = "build Hemstitch with -DHEMSTITCH_CUDA=ON";
   std::string_view webgpu_build = "build Hemstitch where it finds the headers of wgpu-native";
   std::string_view webgpu_library = "install wgpu-native, or name its file in HEMSTITCH_WEBGPU_LIBRARY";
-  // The window of a frame of Zstandard is larger than what may be used.
-  std::string_view large_window = "a larger memory_limit_bytes allows it";
+  // The window of a frame of Zstandard is larger than what may be used. {0}: the logarithm of a window that is as large,
+  // {1}: its bytes.
+  std::string_view large_window = "window_log {0} or a memory_limit_bytes of {1} allows it";
   // An index was asked for, of BGZF.
   std::string_view bgzf_index = "its blocks can be read one by one";
 };

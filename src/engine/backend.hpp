@@ -68,6 +68,11 @@ class BlockEngine {
   // unspecified then.
   virtual void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) = 0;
   virtual void restore(std::span<BlockTask> tasks, Format format) = 0;
+  // An encoder for all of a frame, or null if the engine has none.
+  virtual std::unique_ptr<StreamEncoder> make_stream_encoder(Format /*format*/,
+                                                             const StreamEncoding& /*encoding*/) {
+    return nullptr;
+  }
   // How much memory a decoder of the frame's stream would take.
   virtual StreamMemory stream_memory(Format /*format*/, const FrameHeader& /*header*/,
                                      const StreamMeans& /*means*/) const {

@@ -29,6 +29,9 @@ class CodecEngine : public BlockEngine {
     codec_of(parameters.format).compress(tasks, parameters);
   }
   void restore(std::span<BlockTask> tasks, Format format) override { codec_of(format).restore(tasks); }
+  std::unique_ptr<StreamEncoder> make_stream_encoder(Format format, const StreamEncoding& encoding) override {
+    return codec_of(format).make_stream_encoder(encoding);
+  }
 
   StreamMemory stream_memory(Format format, const FrameHeader& header,
                              const StreamMeans& means) const override {

@@ -85,6 +85,9 @@ class ResilientEngine {
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters,
                 std::span<std::byte> verify_room = {});
   void restore(std::span<BlockTask> tasks, Format format);
+  // For a frame that is compressed as a whole. Throws kInvalidOption if the backend has no encoder for it.
+  std::unique_ptr<StreamEncoder> make_stream_encoder(const FrameFormat& format,
+                                                     const StreamEncoding& encoding);
   // For a frame whose blocks cannot be told apart. If the backend makes no such decoder, `cpu` or else the
   // fallback does, which counts as one redone block. Throws kInvalidOption if no backend does.
   std::unique_ptr<StreamDecoder> make_stream_decoder(const FrameFormat& format, const FrameHeader& header,

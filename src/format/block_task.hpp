@@ -43,6 +43,7 @@ struct EncodeParameters {
   std::size_t before_block_bytes = 0;
   std::size_t behind_block_bytes = 0;
   bool movable_outputs = false;
+  int window_log = 0;  // 0: the usual window; see CompressOptions
 };
 
 }  // namespace hemstitch

@@ -15,6 +15,7 @@
 #include "format/block_task.hpp"
 #include "format/frame_reader.hpp"
 #include "format/stream_decoder.hpp"
+#include "format/stream_encoder.hpp"
 
 namespace hemstitch {
 
@@ -33,6 +34,10 @@ class Codec {
   virtual void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) const = 0;
   // The output of a block that restores to more than its room is damaged, since the frame limits the room.
   virtual void restore(std::span<BlockTask> tasks) const = 0;
+  // Null if it has none. The bytes do not depend on the threads.
+  virtual std::unique_ptr<StreamEncoder> make_stream_encoder(const StreamEncoding& /*encoding*/) const {
+    return nullptr;
+  }
 
   // How much memory a decoder of the frame's stream would take.
   virtual StreamMemory stream_memory(const FrameHeader& /*header*/, const StreamMeans& /*means*/) const {

@@ -33,7 +33,7 @@ struct FormatChoices {
   bool checksums = false;
   bool dictionary = false;
   bool stored_name = false;
-  bool seekable = false;
+  bool seekable = false;  // also a window of any size, CompressOptions::window_log
 };
 
 // A suffix of files beside the format's usual one: of "a.tgz" the content is "a.tar".

@@ -11,6 +11,9 @@
 namespace hemstitch {
 namespace {
 
+// With an encoder of the whole frame: one is filled, one is encoded, and one is between them.
+constexpr unsigned kBatchesOfEncoder = 3;
+
 // Joins pieces that are adjacent in memory, so that they are written at once.
 void add_piece(std::vector<std::span<const std::byte>>& pieces, std::span<const std::byte> piece) {
   if (!pieces.empty() && pieces.back().data() + pieces.back().size() == piece.data())
@@ -46,9 +49,11 @@ CompressJob::CompressJob(const CompressOptions& given, const StreamPlaces& place
                  .block_bytes = options.block_bytes,
                  .before_block_bytes = frame_room_.before_block_bytes,
                  .behind_block_bytes = frame_room_.behind_block_bytes,
-                 .movable_outputs = true};
+                 .movable_outputs = true,
+                 .window_log = options.window_log};
 
   begin_history();
+  begin_encoder();
   if (writer_->has_content_checksum()) content_checksum_.emplace(format_.checksum());
   report_.threads = threads_;
   plan_for_engine();
@@ -58,6 +63,14 @@ CompressJob::CompressJob(const CompressOptions& given, const StreamPlaces& place
 void CompressJob::begin_history() {
   linked_history_.clear();
   if (format_.dictionary_is_history()) append_history(linked_history_, dictionary_, history_bytes_);
+}
+
+void CompressJob::begin_encoder() {
+  if (!compresses_as_a_whole(options_)) return;
+  encoder_ = engine_.make_stream_encoder(format_, {.level = options_.level,
+                                                   .window_log = options_.window_log,
+                                                   .dictionary = dictionary_,
+                                                   .threads = threads_});
 }
 
 // Plans the content that is still to come.
@@ -74,8 +87,16 @@ void CompressJob::plan_for_engine() {
     needs.content_bytes = *options.content_bytes - std::min(*options.content_bytes, content_bytes());
   needs.preferred_batch_bytes = std::max(engine_.preferred().preferred_batch_bytes(),
                                          engine_.preferred().preferred_batch_blocks() * options.block_bytes);
-  needs.preferred_batches_in_flight = engine_.preferred().preferred_batches_in_flight(threads_);
+  needs.preferred_batches_in_flight =
+      encoder_ ? kBatchesOfEncoder : engine_.preferred().preferred_batches_in_flight(threads_);
   needs.memory_limit_bytes = options.memory_limit_bytes;
+  const std::uint64_t window_bytes = encoder_ ? encoder_->window_bytes() : 0;
+  if (needs.memory_limit_bytes != 0 && window_bytes != 0) {
+    if (needs.memory_limit_bytes <= window_bytes)
+      throw Error(Status::kMemoryLimit, fmt::format("the window takes {} bytes; the memory limit is {}",
+                                                    window_bytes, needs.memory_limit_bytes));
+    needs.memory_limit_bytes -= window_bytes;
+  }
   needs.device =
       engine_.preferred().device_needs({.direction = Direction::kCompress,
                                         .format = options.format,
@@ -85,6 +106,7 @@ void CompressJob::plan_for_engine() {
                                         .verify = options.verify});
   needs.device_limit_bytes = options.gpu_memory_limit_bytes;
   plan_ = plan_batches(needs);
+  if (window_bytes != 0) plan_.workspace.add("window", window_bytes, 1, "the frame");
   batch_bytes_ = plan_.blocks_per_batch * options.block_bytes;
 
   report_.planned_bytes = std::max(report_.planned_bytes, plan_.workspace.total_bytes());
@@ -180,9 +202,10 @@ bool CompressJob::seal(CompressSlot& slot) {
     } else {
       task.dictionary = dictionary_;
     }
-    task.output = {
-        slot.output.get() + slot.tasks.size() * output_bytes_per_block() + frame_room_.before_block_bytes,
-        writer_->data_room_bytes(task.input.size())};
+    if (!encoder_)
+      task.output = {
+          slot.output.get() + slot.tasks.size() * output_bytes_per_block() + frame_room_.before_block_bytes,
+          writer_->data_room_bytes(task.input.size())};
     slot.tasks.push_back(task);
   }
   append_history(linked_history_, {begin, static_cast<std::size_t>(layout.content_bytes)}, history_bytes_);
@@ -207,6 +230,7 @@ std::vector<std::uint32_t> CompressJob::sum_up(CompressSlot& slot) const {
 }
 
 void CompressJob::work(CompressSlot& slot) try {
+  if (encoder_) return;  // its content is compressed in its order, by emit()
   if (!slot.tasks.empty())
     engine_.compress(slot.tasks, parameters_, {slot.verify.get(), options_.verify ? batch_bytes_ : 0});
   const std::vector<std::uint32_t> checksums = sum_up(slot);
@@ -244,8 +268,21 @@ void CompressJob::work(CompressSlot& slot) try {
   slot.error = std::current_exception();
 }
 
+// Only the last slot is not full, unless a caller flushes.
+void CompressJob::encode(CompressSlot& slot) {
+  const StageTimer timer(time_line(), Stage::kKernel, slot.number);
+  encoded_.clear();
+  for (const BlockTask& task : slot.tasks) {
+    if (options_.between_pieces) options_.between_pieces();
+    encoder_->compress(task.input, encoded_);
+  }
+  if (!full(slot)) encoder_->flush(encoded_);
+  add_piece(slot.pieces, encoded_);
+}
+
 void CompressJob::emit(CompressSlot& slot, Sink& sink) {
   if (slot.error) std::rethrow_exception(slot.error);
+  if (encoder_) encode(slot);
   const StageTimer timer(time_line(), Stage::kWrite, slot.number);
   for (const auto& piece : slot.pieces) {
     write_piece(sink, piece, threads());
@@ -267,6 +304,12 @@ void CompressJob::end(Sink& sink) {
   if (options_.content_bytes && *options_.content_bytes != content_bytes())
     throw Error(Status::kInputChanged,
                 fmt::format("{} bytes were expected, {} came", *options_.content_bytes, content_bytes()));
+  if (encoder_) {
+    encoded_.clear();
+    encoder_->flush(encoded_);
+    sink.write(encoded_);
+    report_.output_bytes += encoded_.size();
+  }
   std::vector<std::byte> bytes(frame_room_.end_bytes + frame_room_.table_bytes_of(block_bytes_.size()));
   std::size_t written = writer_->write_end(
       content_bytes(), content_checksum_ ? std::optional(content_checksum_->digest()) : std::nullopt,
@@ -297,6 +340,7 @@ void CompressJob::begin_another(std::byte first, Sink& sink) {
   options_.content_bytes.reset();
   bytes_of_frames_before_ = report_.input_bytes;
   begin_history();
+  begin_encoder();
   if (content_checksum_) content_checksum_.emplace(format_.checksum());
   plan_for_engine();
   begin(sink);

@@ -7,6 +7,9 @@
 // begin() comes before the first emit, end() after the last. Then begin_another() may begin another frame,
 // with new slots.
 //
+// A frame that is compressed as a whole (format/stream_encoder.hpp) is compressed by emit(), which gets the slots in their order.
+// The encoder has threads of its own.
+//
 // In some layouts the content's last byte may be a block of its own (format/frame_layout.hpp). Then a slot is
 // full with one byte more than its batch. This byte shows that the content continues, and goes to the next
 // slot.
@@ -104,12 +107,15 @@ class CompressJob {
  private:
   // A slot's room for one block of output.
   std::size_t output_bytes_per_block() const {
+    if (encoder_) return 0;
     return writer_->block_room_bytes(options_.block_bytes) + frame_room_.around_block_bytes();
   }
   void begin_history();
+  void begin_encoder();
   void plan_for_engine();
   void make_memory(CompressSlot& slot) const;
   void begin_slot(CompressSlot& slot);
+  void encode(CompressSlot& slot);
   std::vector<std::byte> header() const;
   // What was filled into this frame.
   std::uint64_t content_bytes() const { return report_.input_bytes - bytes_of_frames_before_; }
@@ -125,8 +131,10 @@ class CompressJob {
   ResilientEngine engine_;
   EncodeParameters parameters_;
   unsigned threads_;
-  std::size_t history_bytes_;  // how much content before a block it may refer to
-  std::size_t held_bytes_;     // in each slot but the last: 0 or 1
+  std::size_t history_bytes_;               // how much content before a block it may refer to
+  std::size_t held_bytes_;                  // in each slot but the last: 0 or 1
+  std::unique_ptr<StreamEncoder> encoder_;  // of the frame, if it is compressed as a whole
+  std::vector<std::byte> encoded_;          // what it gave for the slot that is being emitted
   BatchPlan plan_;
   std::size_t batch_bytes_ = 0;
   std::uint64_t batches_ = 0;              // begun

@@ -67,7 +67,8 @@ FrameCompressor::FrameCompressor(const CompressOptions& given, const FrameBatchL
   batches_in_flight_ = plan.batches_in_flight;
   device_bytes_ = plan.device_workspace.total_bytes();
   device_limit_bytes_ = plan.device_limit_bytes;
-  input_bytes_ = plan.blocks_per_batch * options.block_bytes;
+  // A frame that is compressed as a whole is left to a stream.
+  input_bytes_ = compresses_as_a_whole(options) ? 0 : plan.blocks_per_batch * options.block_bytes;
   frames_bytes_ = needs.buffer_bytes_per_batch + plan.blocks_per_batch * output_bytes_per_block;
   output_bytes_ = frames_bytes_ + (options.verify ? input_bytes_ : 0);
 }
@@ -123,7 +124,12 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
   }
 
   if (!tasks.empty())
-    engine_.compress(tasks, {options_.format, options_.level, options_.acceleration, options_.block_bytes},
+    engine_.compress(tasks,
+                     {.format = options_.format,
+                      .level = options_.level,
+                      .acceleration = options_.acceleration,
+                      .block_bytes = options_.block_bytes,
+                      .window_log = options_.window_log},
                      {output.get() + frames_bytes_, output_bytes_ - frames_bytes_});
 
   std::vector<std::span<const std::byte>> frames(inputs.size());

@@ -218,21 +218,27 @@ StreamReport restore_stream(Source& source, Sink& sink, const RestoreOptions& op
   return restore(source, sink, options, hooks, places, std::nullopt);
 }
 
-FrameIndex index_stream(Source& source, std::optional<Format> known, const VisitFrame& visit) {
+FrameIndex index_stream(Source& source, std::optional<Format> known, const VisitFrame& visit,
+                        const StreamMeans& means) {
   std::optional<ResilientEngine> engine;
   const auto make_decoder = [&](const FrameFormat& format, const FrameHeader& header) {
     if (!engine)
       engine.emplace("auto", "", Workload{.direction = Direction::kRestore, .format = format.id()});
-    return engine->make_stream_decoder(format, header, {});
+    return engine->make_stream_decoder(format, header, {}, means);
   };
   return index_frames(source, make_decoder, known ? &FormatTable::instance().of(*known) : nullptr, visit);
 }
 
-std::uint64_t content_bytes_of_stream(Source& source, std::optional<Format> format) {
+StreamMeans means_of_listing(const RestoreOptions& options) {
+  return {.window_bytes = most_window_bytes(options)};
+}
+
+std::uint64_t content_bytes_of_stream(Source& source, const RestoreOptions& options) {
   std::uint64_t bytes = 0;
-  index_stream(source, format, [&](const IndexedFrame* frame) {
-    bytes = frame == nullptr ? 0 : bytes + frame->content_bytes;
-  });
+  index_stream(
+      source, options.format,
+      [&](const IndexedFrame* frame) { bytes = frame == nullptr ? 0 : bytes + frame->content_bytes; },
+      means_of_listing(options));
   return bytes;
 }
 

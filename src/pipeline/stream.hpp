@@ -110,9 +110,12 @@ StreamReport restore_range(Source& source, Sink& sink, std::uint64_t range_begin
 // The frames of a source, from its beginning. Frames whose ends cannot be found otherwise are restored, and
 // their content is discarded, with memory for two pieces. `format`: as RestoreOptions::format. With `visit`,
 // which receives each frame, none is kept. Throws Error as index_frames() does.
-FrameIndex index_stream(Source& source, std::optional<Format> format = {}, const VisitFrame& visit = {});
+FrameIndex index_stream(Source& source, std::optional<Format> format = {}, const VisitFrame& visit = {},
+                        const StreamMeans& means = {});
+// One thread, and windows that the options allow.
+StreamMeans means_of_listing(const RestoreOptions& options);
 
 // How much content all frames of a source have, found like this.
-std::uint64_t content_bytes_of_stream(Source& source, std::optional<Format> format = {});
+std::uint64_t content_bytes_of_stream(Source& source, const RestoreOptions& options);
 
 }  // namespace hemstitch

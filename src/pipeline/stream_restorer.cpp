@@ -17,7 +17,8 @@ void StreamRestorer::plan(const BlockEngine& engine, Format format, const FrameH
             .loans = borrows_ ? plan.batches_in_flight : 0,
             .points = index_ != nullptr,
             .device_memory_bytes = options_.gpu_memory_limit_bytes,
-            .settles = true};
+            .settles = true,
+            .window_bytes = most_window_bytes(options_)};
   const StreamMemory memory = engine.stream_memory(format, header, means_);
   has_threads_ = memory.host_bytes != 0;
   on_device_ = memory.device_bytes != 0;

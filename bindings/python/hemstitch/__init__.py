@@ -59,10 +59,10 @@ def _refuse_dictionary(dictionary):
 
 
 def compress_many(objs, *, format="lz4", level=None, backend="auto", threads=0, block_bytes=0,
-                  content_checksum=False, dictionary=None, seekable_bytes=0, stream=None):
+                  content_checksum=False, dictionary=None, seekable_bytes=0, window_log=0, stream=None):
     """Returns a list of frames, one for each object. All go to the backend together. For arrays on a device: DeviceArrays, made there on `stream`."""
     options = dict(format=format, level=level, backend=backend, threads=threads, block_bytes=block_bytes, content_checksum=content_checksum,
-                   seekable_bytes=seekable_bytes)
+                   seekable_bytes=seekable_bytes, window_log=window_log)
     objs = objs if isinstance(objs, (list, tuple)) else list(objs)
     if _any_but_buffers(objs):
         _refuse_dictionary(dictionary)
@@ -70,10 +70,11 @@ def compress_many(objs, *, format="lz4", level=None, backend="auto", threads=0, 
     return _core.compress_many(objs, dictionary=dictionary, **options)
 
 
-def restore_many(objs, *, format="auto", backend="auto", threads=0, dictionary=None, device=None, stream=None, errors="raise"):
+def restore_many(objs, *, format="auto", backend="auto", threads=0, dictionary=None, window_log=0, device=None, stream=None,
+                 errors="raise"):
     """Returns a list of contents, one for each object: DeviceArrays for arrays on a device, or if `device` names one. With `errors="return"`,
     an Error takes the place of each content that is damaged."""
-    options = dict(format=format, backend=backend, threads=threads)
+    options = dict(format=format, backend=backend, threads=threads, window_log=window_log)
     objs = objs if isinstance(objs, (list, tuple)) else list(objs)
     if objs and (device is not None or _any_but_buffers(objs)):
         _refuse_dictionary(dictionary)

@@ -19,18 +19,18 @@ def suffixes() -> list[tuple[str, str]]:
     The suffixes of compressed files, each with the name of its format; of two formats with one suffix the usual one is first.
     """
 
-def compress(data: object | None, *, format: str = 'lz4', level: int | None = None, backend: str = 'auto', threads: int = 0, block_bytes: int = 0, content_checksum: bool = False, dictionary: object | None = None, seekable_bytes: int = 0, out: object | None = None, stream: object | None = None, progress: object | None = None) -> object:
+def compress(data: object | None, *, format: str = 'lz4', level: int | None = None, backend: str = 'auto', threads: int = 0, block_bytes: int = 0, content_checksum: bool = False, dictionary: object | None = None, seekable_bytes: int = 0, window_log: int = 0, out: object | None = None, stream: object | None = None, progress: object | None = None) -> object:
     """
     Compresses an object's bytes into one frame. Returns bytes, or how many bytes of `out`, a writable buffer, the frame fills; for an array on a CUDA device a DeviceArray, made there on `stream`.
 
-    format: lz4, gzip, bgzf, zlib, deflate or zstd. level: 1 to 12, zstd -7 to 22, None for the format's default. backend: auto, reproducible, cpu, reference, cuda or webgpu. threads: 0 for one per core. block_bytes: for LZ4, 64K, 256K, 1M or 4M; 0 for the default. dictionary: bytes that the content may refer to (LZ4, zlib, Zstandard); restore() needs the same. seekable_bytes: for zstd, how much content each frame of a seekable file has, 64 KB to 64 MB; 0 for one frame. progress(input_bytes, output_bytes) is called after each piece; an exception in it ends the call. Raises hemstitch.Error.
+    format: lz4, gzip, bgzf, zlib, deflate or zstd. level: 1 to 12, zstd -7 to 22, None for the format's default. backend: auto, reproducible, cpu, reference, cuda or webgpu. threads: 0 for one per core. block_bytes: for LZ4, 64K, 256K, 1M or 4M; 0 for the default. dictionary: bytes that the content may refer to (LZ4, zlib, Zstandard); restore() needs the same. seekable_bytes: for zstd, how much content each frame of a seekable file has, 64 KB to 64 MB; 0 for one frame. window_log: for zstd, a window of 2^N bytes, 10 to 31, and a search for long matches in it; 0 for the usual window. progress(input_bytes, output_bytes) is called after each piece; an exception in it ends the call. Raises hemstitch.Error.
     """
 
-def restore(data: object | None, *, format: str = 'auto', backend: str = 'auto', threads: int = 0, dictionary: object | None = None, device: object | None = None, out: object | None = None, stream: object | None = None, progress: object | None = None, return_used_bytes: bool = False) -> object:
+def restore(data: object | None, *, format: str = 'auto', backend: str = 'auto', threads: int = 0, dictionary: object | None = None, window_log: int = 0, device: object | None = None, out: object | None = None, stream: object | None = None, progress: object | None = None, return_used_bytes: bool = False) -> object:
     """
     Restores all frames of an object's bytes. Returns bytes, how many bytes of `out` they fill, or with device='cuda' a DeviceArray.
 
-    format 'auto' recognises lz4, gzip, bgzf and zstd by their first bytes; zlib and deflate must be named. With return_used_bytes the result is a pair: what is said above, and where the last frame ends; what follows there is no error then. Raises hemstitch.Error, which says where the data is damaged.
+    format 'auto' recognises lz4, gzip, bgzf and zstd by their first bytes; zlib and deflate must be named. window_log: zstd's windows of more than 128 MB are refused unless this, N of 2^N bytes, allows them. With return_used_bytes the result is a pair: what is said above, and where the last frame ends; what follows there is no error then. Raises hemstitch.Error, which says where the data is damaged.
     """
 
 def restored_size(data: object) -> int:
@@ -56,9 +56,9 @@ def make_index(data: object, *, threads: int = 0) -> bytes:
     Makes a .gzidx of gzip data, as indexed_gzip and rapidgzip read and write it: places where open(.., index=..) and restore_ranges(.., index=..) can begin. Restores all of the data.
     """
 
-def compress_many(objects: Iterable, *, format: str = 'lz4', level: int | None = None, backend: str = 'auto', threads: int = 0, block_bytes: int = 0, content_checksum: bool = False, dictionary: object | None = None, seekable_bytes: int = 0) -> list: ...
+def compress_many(objects: Iterable, *, format: str = 'lz4', level: int | None = None, backend: str = 'auto', threads: int = 0, block_bytes: int = 0, content_checksum: bool = False, dictionary: object | None = None, seekable_bytes: int = 0, window_log: int = 0) -> list: ...
 
-def restore_many(objects: Iterable, *, format: str = 'auto', backend: str = 'auto', threads: int = 0, dictionary: object | None = None) -> list: ...
+def restore_many(objects: Iterable, *, format: str = 'auto', backend: str = 'auto', threads: int = 0, dictionary: object | None = None, window_log: int = 0) -> list: ...
 
 def compress_lz4_blocks(objects: Iterable, *, level: int | None = None, acceleration: int = 0, threads: int = 0) -> list: ...
 
@@ -69,7 +69,7 @@ def restore_lz4_blocks_into(objects: Iterable, outputs: Iterable, *, backend: st
 def shuffle(objects: Iterable, element_bytes: int, back: bool) -> list: ...
 
 class CompressStream:
-    def __init__(self, *, format: str = 'lz4', level: int | None = None, backend: str = 'auto', threads: int = 0, block_bytes: int = 0, content_checksum: bool = False, dictionary: object | None = None, seekable_bytes: int = 0) -> None: ...
+    def __init__(self, *, format: str = 'lz4', level: int | None = None, backend: str = 'auto', threads: int = 0, block_bytes: int = 0, content_checksum: bool = False, dictionary: object | None = None, seekable_bytes: int = 0, window_log: int = 0) -> None: ...
 
     def write(self, data: object, begin: int = 0, size: int = 9223372036854775807) -> bytes: ...
 
@@ -78,7 +78,7 @@ class CompressStream:
     def finish(self) -> bytes: ...
 
 class RestoreStream:
-    def __init__(self, *, format: str = 'auto', backend: str = 'auto', threads: int = 0, dictionary: object | None = None) -> None: ...
+    def __init__(self, *, format: str = 'auto', backend: str = 'auto', threads: int = 0, dictionary: object | None = None, window_log: int = 0) -> None: ...
 
     def give(self, data: object) -> None: ...
 

@@ -119,14 +119,15 @@ def compress(data, *, out=None, stream=None, **options):
     return result if out is None else _put(result, out, stream)
 
 
-def compress_many(objs, *, format="lz4", level=None, backend="auto", threads=0, block_bytes=0, content_checksum=False, seekable_bytes=0, stream=None,
+def compress_many(objs, *, format="lz4", level=None, backend="auto", threads=0, block_bytes=0, content_checksum=False, seekable_bytes=0, window_log=0, stream=None,
                   progress=None):
     """For arrays on one device: a DeviceArray or an Error each. For tensors in host memory: bytes."""
     if not is_on_device(objs[0]):
         return _core.compress_many([_host_array(one, "compress_many") for one in objs], format=format, level=level, backend=backend,
-                                   threads=threads, block_bytes=block_bytes, content_checksum=content_checksum, seekable_bytes=seekable_bytes)
+                                   threads=threads, block_bytes=block_bytes, content_checksum=content_checksum, seekable_bytes=seekable_bytes, window_log=window_log)
     # What is said wrong is refused in the words of the host's calls.
-    _core.compress(b"", format=format, level=level, threads=threads, block_bytes=block_bytes, seekable_bytes=seekable_bytes, backend="cpu")
+    _core.compress(b"", format=format, level=level, threads=threads, block_bytes=block_bytes, seekable_bytes=seekable_bytes, window_log=window_log,
+                   backend="cpu")
     if backend not in ("auto", "cuda", "reproducible"):
         raise Error(Status.INVALID_OPTION, f"backend is {backend!r}; only 'cuda' compresses a device's array")
     if content_checksum:
@@ -158,7 +159,7 @@ def restore(data, *, device=None, out=None, stream=None, **options):
     return result if out is None else _put(result, out, stream)
 
 
-def restore_many(objs, *, device=None, format="auto", backend="auto", threads=0, stream=None):
+def restore_many(objs, *, device=None, format="auto", backend="auto", threads=0, window_log=0, stream=None):
     """Returns DeviceArrays; bytes for device="cpu", or for host data without a device. An Error takes the place of each failure."""
     number = None if device is None else number_of(device)
     from_device = is_on_device(objs[0])
@@ -167,7 +168,7 @@ def restore_many(objs, *, device=None, format="auto", backend="auto", threads=0,
         objs, from_device = [run.download(one.address, one.nbytes) if one.nbytes else b"" for one in given], False
     if not from_device and number is None:
         return _core.restore_many([one if _has_buffer(one) else _host_array(one, "restore_many") for one in objs], format=format, backend=backend,
-                                  threads=threads)
+                                  threads=threads, window_log=window_log)
     if backend not in ("auto", "cuda", "reproducible"):
         raise Error(Status.INVALID_OPTION, f"backend is {backend!r}; only 'cuda' restores to a device's memory")
     _core.restore_many([], format=format, threads=threads)  # what is said wrong, in the words of the host's calls

@@ -45,14 +45,15 @@ if hasattr(os, "register_at_fork"):
 
 
 def open(file, mode="rb", *, format=None, level=None, backend="auto", threads=0, block_bytes=0,
-         content_checksum=False, dictionary=None, seekable_bytes=0, index=None, encoding=None, errors=None, newline=None):
+         content_checksum=False, dictionary=None, seekable_bytes=0, window_log=0, index=None, encoding=None, errors=None, newline=None):
     """Opens a compressed file: a path, or a file object that is open in binary mode.
 
     "rb" and "wb" return binary files (io.BufferedReader over a Reader; a Writer), "rt" and "wt" text files over them; "xb" refuses a file
     that exists. `format` may be "lz4", "gzip", "bgzf", "zlib", "deflate" or "zstd". Without it, reading looks at the first bytes, and writing at the
     suffix of the path (.gz is gzip, .bgz is bgzf, .zz is zlib, .zst is zstd, all others are lz4). A file object stays open. `index` is for reading gzip: the
     path or the bytes of a .gzidx, which lets seek() and read_range() begin in the middle. `dictionary`: bytes that the content may refer to, which
-    reading needs as well (LZ4, zlib, Zstandard).
+    reading needs as well (LZ4, zlib, Zstandard). `window_log` is for Zstandard: writing, it chooses a window of 2^N bytes, with a search for long matches;
+    reading, it allows one of more than 128 MB.
     """
     if mode.replace("t", "").replace("b", "") not in ("r", "w", "x") or ("t" in mode and "b" in mode):
         raise ValueError(f"mode is {mode!r}; it may be 'rb', 'wb', 'xb', 'rt', 'wt' or 'xt'")
@@ -61,14 +62,14 @@ def open(file, mode="rb", *, format=None, level=None, backend="auto", threads=0,
         raise ValueError("encoding, errors and newline are only for the text modes 'rt', 'wt' and 'xt'")
     if "r" in mode:
         opened = io.BufferedReader(Reader(file, format=format or "auto", backend=backend, threads=threads, dictionary=dictionary,
-                                          index=index),
+                                          window_log=window_log, index=index),
                                    buffer_size=1 << 16)
     elif index is not None:
         raise ValueError("index is only for reading; make_index() makes one from a written file")
     else:
         opened = Writer(file, mode[0] + "b", format=format or _format_of_path(file), level=level, backend=backend,
                         threads=threads, block_bytes=block_bytes, content_checksum=content_checksum, dictionary=dictionary,
-                        seekable_bytes=seekable_bytes)
+                        seekable_bytes=seekable_bytes, window_log=window_log)
     return io.TextIOWrapper(opened, encoding, errors, newline) if is_text else opened
 
 
@@ -330,7 +331,7 @@ class Reader(io.RawIOBase):
     of threads may call it beside each other and beside reads.
     """
 
-    def __init__(self, file, *, format="auto", backend="auto", threads=0, dictionary=None, index=None):
+    def __init__(self, file, *, format="auto", backend="auto", threads=0, dictionary=None, window_log=0, index=None):
         self._lock = threading.RLock()  # guards all but read_range()
         self._aside_lock = threading.RLock()
         self._file = None
@@ -339,7 +340,7 @@ class Reader(io.RawIOBase):
                 index = indexed.read()
         self._index = index
         # Options are checked before anything is opened.
-        self._options = dict(format=format, backend=backend, threads=threads, dictionary=dictionary)
+        self._options = dict(format=format, backend=backend, threads=threads, dictionary=dictionary, window_log=window_log)
         restored = _core.RestoreStream(**self._options)
         self._file, self._owned = _opened(file, "rb")
         self._begin = self._file.tell() if self._can_seek_file() else 0
@@ -527,6 +528,7 @@ class Reader(io.RawIOBase):
         if self._ranges is None:
             self._ranges = False
             options = dict(self._options)
+            del options["window_log"]  # blocks have none
             if options.pop("dictionary") is None and self.seekable() and (options["format"] in ("auto", "lz4", "bgzf", "zstd") or self._index is not None):
                 try:
                     self._ranges = _core.RangeReader(self._compressed(), index=self._index, **options)

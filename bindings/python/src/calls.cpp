@@ -40,17 +40,18 @@ void refuse_dictionary(const nb::object& dictionary) {
 nb::object compress_object(nb::object data, const std::string& format, std::optional<int> level,
                            const std::string& backend, unsigned threads, std::size_t block_bytes,
                            bool content_checksum, nb::object dictionary, std::size_t seekable_bytes,
-                           nb::object out, nb::object stream, nb::object progress) {
+                           int window_log, nb::object out, nb::object stream, nb::object progress) {
   if (!gives_buffer(data)) {
     refuse_dictionary(dictionary);
     return device_call("compress")(
         data, nb::arg("format") = format, nb::arg("level") = level, nb::arg("backend") = backend,
         nb::arg("threads") = threads, nb::arg("block_bytes") = block_bytes,
         nb::arg("content_checksum") = content_checksum, nb::arg("seekable_bytes") = seekable_bytes,
-        nb::arg("out") = out, nb::arg("stream") = stream, nb::arg("progress") = progress);
+        nb::arg("window_log") = window_log, nb::arg("out") = out, nb::arg("stream") = stream,
+        nb::arg("progress") = progress);
   }
-  CompressOptions options =
-      compress_options(format, level, backend, threads, block_bytes, content_checksum, seekable_bytes);
+  CompressOptions options = compress_options(format, level, backend, threads, block_bytes, content_checksum,
+                                             seekable_bytes, window_log);
   const std::optional<Buffer> kept = take_dictionary(dictionary, options);
   const Progress told = progress_of(std::move(progress));
   const Buffer input(data);
@@ -68,16 +69,17 @@ nb::object compress_object(nb::object data, const std::string& format, std::opti
 }
 
 nb::object restore_object(nb::object data, const std::string& format, const std::string& backend,
-                          unsigned threads, nb::object dictionary, nb::object device, nb::object out,
-                          nb::object stream, nb::object progress, bool return_used_bytes) {
+                          unsigned threads, nb::object dictionary, int window_log, nb::object device,
+                          nb::object out, nb::object stream, nb::object progress, bool return_used_bytes) {
   if (!device.is_none() || !gives_buffer(data) || (!out.is_none() && !gives_buffer(out))) {
     refuse_dictionary(dictionary);
-    return device_call("restore")(
-        data, nb::arg("format") = format, nb::arg("backend") = backend, nb::arg("threads") = threads,
-        nb::arg("device") = device, nb::arg("out") = out, nb::arg("stream") = stream,
-        nb::arg("progress") = progress, nb::arg("return_used_bytes") = return_used_bytes);
+    return device_call("restore")(data, nb::arg("format") = format, nb::arg("backend") = backend,
+                                  nb::arg("threads") = threads, nb::arg("window_log") = window_log,
+                                  nb::arg("device") = device, nb::arg("out") = out,
+                                  nb::arg("stream") = stream, nb::arg("progress") = progress,
+                                  nb::arg("return_used_bytes") = return_used_bytes);
   }
-  RestoreOptions options = restore_options(format, backend, threads);
+  RestoreOptions options = restore_options(format, backend, threads, window_log);
   const std::optional<Buffer> kept = take_dictionary(dictionary, options);
   std::uint64_t used_bytes = 0;
   if (return_used_bytes) options.used_bytes = &used_bytes;
@@ -178,8 +180,8 @@ void add_calls(nb::module_& module) {
   module.def(
       "compress", compress_object, "data"_a.none(), nb::kw_only(), "format"_a = "lz4", "level"_a = nb::none(),
       "backend"_a = "auto", "threads"_a = 0, "block_bytes"_a = 0, "content_checksum"_a = false,
-      "dictionary"_a = nb::none(), "seekable_bytes"_a = 0, "out"_a = nb::none(), "stream"_a = nb::none(),
-      "progress"_a = nb::none(),
+      "dictionary"_a = nb::none(), "seekable_bytes"_a = 0, "window_log"_a = 0, "out"_a = nb::none(),
+      "stream"_a = nb::none(), "progress"_a = nb::none(),
       "Compresses an object's bytes into one frame. Returns bytes, or how many bytes of `out`, a "
       "writable buffer, the frame fills; for an array on a CUDA device a DeviceArray, made there on "
       "`stream`.\n\n"
@@ -192,16 +194,21 @@ void add_calls(nb::module_& module) {
       "needs the same. "
       "seekable_bytes: for zstd, how much content each frame of a seekable file has, 64 KB to 64 MB; 0 for "
       "one frame. "
+      "window_log: for zstd, a window of 2^N bytes, 10 to 31, and a search for long matches in it; 0 for the "
+      "usual "
+      "window. "
       "progress(input_bytes, output_bytes) is called after each piece; an exception in it ends the call. "
       "Raises hemstitch.Error.");
   module.def(
       "restore", restore_object, "data"_a.none(), nb::kw_only(), "format"_a = "auto", "backend"_a = "auto",
-      "threads"_a = 0, "dictionary"_a = nb::none(), "device"_a = nb::none(), "out"_a = nb::none(),
-      "stream"_a = nb::none(), "progress"_a = nb::none(), "return_used_bytes"_a = false,
+      "threads"_a = 0, "dictionary"_a = nb::none(), "window_log"_a = 0, "device"_a = nb::none(),
+      "out"_a = nb::none(), "stream"_a = nb::none(), "progress"_a = nb::none(), "return_used_bytes"_a = false,
       "Restores all frames of an object's bytes. Returns bytes, how many bytes of `out` they fill, "
       "or with device='cuda' a DeviceArray.\n\n"
       "format 'auto' recognises lz4, gzip, bgzf and zstd by their first bytes; zlib and deflate must be "
-      "named. With return_used_bytes the result is a pair: what is said above, and where the last frame "
+      "named. window_log: zstd's windows of more than 128 MB are refused unless this, N of 2^N bytes, allows "
+      "them. "
+      "With return_used_bytes the result is a pair: what is said above, and where the last frame "
       "ends; "
       "what follows there is no error then. Raises hemstitch.Error, which says where the data is damaged.");
   module.def("restored_size", restored_size, "data"_a,

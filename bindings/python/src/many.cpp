@@ -42,9 +42,10 @@ nb::list results_of(std::vector<OneOfMany>& results) {
 
 nb::list compress_all(nb::iterable objects, const std::string& format, std::optional<int> level,
                       const std::string& backend, unsigned threads, std::size_t block_bytes,
-                      bool content_checksum, nb::object dictionary, std::size_t seekable_bytes) {
-  CompressOptions options =
-      compress_options(format, level, backend, threads, block_bytes, content_checksum, seekable_bytes);
+                      bool content_checksum, nb::object dictionary, std::size_t seekable_bytes,
+                      int window_log) {
+  CompressOptions options = compress_options(format, level, backend, threads, block_bytes, content_checksum,
+                                             seekable_bytes, window_log);
   const std::optional<Buffer> kept = take_dictionary(dictionary, options);
   const std::vector<Buffer> buffers = buffers_of(objects);
   std::vector<OneOfMany> results = interruptible(
@@ -53,8 +54,8 @@ nb::list compress_all(nb::iterable objects, const std::string& format, std::opti
 }
 
 nb::list restore_all(nb::iterable objects, const std::string& format, const std::string& backend,
-                     unsigned threads, nb::object dictionary) {
-  RestoreOptions options = restore_options(format, backend, threads);
+                     unsigned threads, nb::object dictionary, int window_log) {
+  RestoreOptions options = restore_options(format, backend, threads, window_log);
   const std::optional<Buffer> kept = take_dictionary(dictionary, options);
   const std::vector<Buffer> buffers = buffers_of(objects);
   std::vector<OneOfMany> results = interruptible(
@@ -164,9 +165,10 @@ void add_many(nb::module_& module) {
   using namespace nb::literals;
   module.def("compress_many", compress_all, "objects"_a, nb::kw_only(), "format"_a = "lz4",
              "level"_a = nb::none(), "backend"_a = "auto", "threads"_a = 0, "block_bytes"_a = 0,
-             "content_checksum"_a = false, "dictionary"_a = nb::none(), "seekable_bytes"_a = 0);
+             "content_checksum"_a = false, "dictionary"_a = nb::none(), "seekable_bytes"_a = 0,
+             "window_log"_a = 0);
   module.def("restore_many", restore_all, "objects"_a, nb::kw_only(), "format"_a = "auto",
-             "backend"_a = "auto", "threads"_a = 0, "dictionary"_a = nb::none());
+             "backend"_a = "auto", "threads"_a = 0, "dictionary"_a = nb::none(), "window_log"_a = 0);
   module.def("compress_lz4_blocks", compress_blocks, "objects"_a, nb::kw_only(), "level"_a = nb::none(),
              "acceleration"_a = 0, "threads"_a = 0);
   module.def("restore_lz4_blocks", restore_blocks, "objects"_a, "sizes"_a, nb::kw_only(),

@@ -191,14 +191,14 @@ void add_streams(nb::module_& module) {
           "__init__",
           [](CompressStream* self, const std::string& format, std::optional<int> level,
              const std::string& backend, unsigned threads, std::size_t block_bytes, bool content_checksum,
-             nb::object dictionary, std::size_t seekable_bytes) {
+             nb::object dictionary, std::size_t seekable_bytes, int window_log) {
             new (self) CompressStream(compress_options(format, level, backend, threads, block_bytes,
-                                                       content_checksum, seekable_bytes),
+                                                       content_checksum, seekable_bytes, window_log),
                                       dictionary);
           },
           nb::kw_only(), "format"_a = "lz4", "level"_a = nb::none(), "backend"_a = "auto", "threads"_a = 0,
           "block_bytes"_a = 0, "content_checksum"_a = false, "dictionary"_a = nb::none(),
-          "seekable_bytes"_a = 0)
+          "seekable_bytes"_a = 0, "window_log"_a = 0)
       .def("write", &CompressStream::write, "data"_a, "begin"_a = 0, "size"_a = PY_SSIZE_T_MAX)
       .def("flush", &CompressStream::flush)
       .def("finish", &CompressStream::finish);
@@ -206,11 +206,11 @@ void add_streams(nb::module_& module) {
       .def(
           "__init__",
           [](RestoreStream* self, const std::string& format, const std::string& backend, unsigned threads,
-             nb::object dictionary) {
-            new (self) RestoreStream(restore_options(format, backend, threads), dictionary);
+             nb::object dictionary, int window_log) {
+            new (self) RestoreStream(restore_options(format, backend, threads, window_log), dictionary);
           },
           nb::kw_only(), "format"_a = "auto", "backend"_a = "auto", "threads"_a = 0,
-          "dictionary"_a = nb::none())
+          "dictionary"_a = nb::none(), "window_log"_a = 0)
       .def("give", &RestoreStream::give, "data"_a)
       .def("read_into", &RestoreStream::read_into, "room"_a)
       .def("read_all", &RestoreStream::read_all, "more"_a)

@@ -300,6 +300,28 @@ def test_seekable_zstd(text, tmp_path):
         hemstitch.compress(text, format="zstd", seekable_bytes=10)
 
 
+def test_window_of_zstd(text, tmp_path):
+    far = text + os.urandom(6 << 20) + text
+    packed = hemstitch.compress(far, format="zstd", window_log=24)
+    assert len(packed) < len(far) - len(text)
+    assert len(packed) + 1000 < len(hemstitch.compress(far, format="zstd"))
+    with hemstitch.open(tmp_path / "a.zst", "wb", window_log=24) as file:
+        file.write(far)
+    assert hemstitch.restore((tmp_path / "a.zst").read_bytes()) == far == hemstitch.restore(packed)
+    assert hemstitch.compress_many([far], format="zstd", window_log=24) == [packed]
+    with hemstitch.open(tmp_path / "wide.zst", "wb", window_log=28) as file:
+        file.write(text)
+    wide = (tmp_path / "wide.zst").read_bytes()
+    with pytest.raises(hemstitch.Error, match="window_log 28 or a memory_limit_bytes of 268435456"):
+        hemstitch.restore(wide)
+    assert hemstitch.restore(wide, window_log=28) == text
+    assert hemstitch.restore_many([wide], window_log=31) == [text]
+    with hemstitch.open(tmp_path / "wide.zst", window_log=28) as file:
+        assert file.read() == text
+    with pytest.raises(hemstitch.Error, match="window_log"):
+        hemstitch.compress(text, format="zstd", window_log=32)
+
+
 @pytest.mark.parametrize("of_path", [True, False])
 def test_threads_read_ranges_of_one_file(of_path, text, tmp_path):
     for name, packed in packed_in_ways(text):

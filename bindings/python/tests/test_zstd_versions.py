@@ -157,3 +157,23 @@ def test_pyzstd():
         assert pyzstd.decompress(hemstitch.compress(content, format="zstd", level=9)) == content
         rich = {pyzstd.CParameter.compressionLevel: 4, pyzstd.CParameter.windowLog: 10, pyzstd.CParameter.checksumFlag: 1}
         assert hemstitch.restore(pyzstd.compress(content, rich)) == content
+
+
+def test_seekable_files_of_pyzstd(tmp_path):
+    pyzstd = pytest.importorskip("pyzstd")
+    content = CONTENTS["all"] * 8
+    theirs, ours = tmp_path / "theirs.zst", tmp_path / "ours.zst"
+    with pyzstd.SeekableZstdFile(theirs, "w", max_frame_content_size=1 << 16) as file:
+        file.write(content)
+    ours.write_bytes(hemstitch.compress(content, format="zstd", seekable_bytes=1 << 16))
+    for path in (theirs, ours):
+        packed = path.read_bytes()
+        assert hemstitch.restore(packed) == content
+        assert hemstitch.restore_ranges(packed, [(130_000, 140_000), (0, 10)]) == [content[130_000:140_000], content[:10]]
+        assert pyzstd.SeekableZstdFile.is_seekable_format_file(path)
+        for opened in (pyzstd.SeekableZstdFile(path, "r"), hemstitch.open(path)):
+            with opened as file:
+                file.seek(200_000)
+                assert file.read(70_000) == content[200_000:270_000]
+                file.seek(0)
+                assert file.read() == content

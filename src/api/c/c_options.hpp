@@ -41,6 +41,7 @@ void take_run_options(const Given& given, Options& options) {
     options.format = static_cast<Format>(format);
   need_for(given.dictionary_bytes, given.dictionary, "options.dictionary");
   options.dictionary = bytes_of(given.dictionary, given.dictionary_bytes);
+  options.window_log = given.window_log;
   options.between_pieces = between_pieces_of(given.between_pieces, given.between_pieces_context);
 }
 

@@ -1,9 +1,11 @@
 // Implements the part of hemstitch.h that goes from memory to memory in one call, with hemstitch.hpp.
+#include <algorithm>
 #include <vector>
 
 #include "api/c/c_options.hpp"
 #include "api/report.hpp"
 #include "api/sinks.hpp"
+#include "core/options.hpp"
 #include "core/overlap.hpp"
 #include "format/formats.hpp"
 #include "format/zstd_index.hpp"
@@ -19,6 +21,18 @@ void need_buffers(const void* input, std::size_t input_bytes, const void* output
   need_for(output_capacity, output, "output");
   needed(output_bytes, "output_bytes");
   refuse_overlap(bytes_of(input, input_bytes), bytes_of(output, output_capacity));
+}
+
+// How much longer than its content a frame is if no block shrinks.
+std::uint64_t bytes_around(const FrameFormat& format, const CompressOptions& given,
+                           std::uint64_t input_bytes) {
+  const CompressOptions options = with_defaults(given);
+  const auto writer = format.make_writer(options);
+  const FrameRoom room = writer->room();
+  const std::uint64_t more_bytes = room.around_block_bytes() + room.table_entry_bytes +
+                                   writer->block_room_bytes(options.block_bytes) - options.block_bytes;
+  return room.header_bytes + writer->layout(input_bytes).block_count() * more_bytes + room.end_bytes +
+         room.table_bytes;
 }
 
 // Runs a stream with progress and report, if the caller wants them. run(source, hooks) returns its report.
@@ -56,16 +70,15 @@ uint64_t hemstitch_compress_bound_of(hemstitch_format format, uint64_t input_byt
     if (const int number = number_of(format); number != HEMSTITCH_FORMAT_DEFAULT)
       options.format = static_cast<Format>(number);
     const FrameFormat& known = FormatTable::instance().of(options.format);
-    if (known.choices().seekable) options.seekable_bytes = kLeastSeekableBytes;  // takes most
-    options = with_defaults(options);
-    const auto writer = known.make_writer(options);
-    const FrameRoom room = writer->room();
-    const std::uint64_t block_count = writer->layout(input_bytes).block_count();
-    // As if no block shrank.
-    const std::uint64_t more_bytes = room.around_block_bytes() + room.table_entry_bytes +
-                                     writer->block_room_bytes(options.block_bytes) - options.block_bytes;
-    const std::uint64_t frame_bytes =
-        room.header_bytes + block_count * more_bytes + room.end_bytes + room.table_bytes;
+    std::uint64_t frame_bytes = bytes_around(known, options, input_bytes);
+    if (known.choices().seekable) {
+      options.seekable_bytes = kLeastSeekableBytes;  // the most frames
+      frame_bytes = std::max(frame_bytes, bytes_around(known, options, input_bytes));
+      options.seekable_bytes = 0;
+      options.window_log = kLeastWindowLog;  // the shortest blocks
+      options.block_bytes = known.block_sizes().front();
+      frame_bytes = std::max(frame_bytes, bytes_around(known, options, input_bytes));
+    }
     return input_bytes <= UINT64_MAX - frame_bytes ? input_bytes + frame_bytes : UINT64_MAX;
   } catch (...) {
     return UINT64_MAX;  // without memory for a writer, there is none for its output

@@ -3,6 +3,7 @@ set(host
   compress/zstd_compress_cpu.cpp
   compress/zstd_join.cpp
   compress/zstd_sequence_writer.cpp
+  compress/zstd_stream_encoder.cpp
   frame/zstd_chunk_reference.cpp
   frame/zstd_frame_header.cpp
   frame/zstd_places.cpp

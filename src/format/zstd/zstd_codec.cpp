@@ -3,15 +3,18 @@
 #include <fmt/format.h>
 #include <zstd.h>
 
+#include <bit>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "core/advice.hpp"
 #include "core/idle_states.hpp"
+#include "core/options.hpp"
 #include "format/codec.hpp"
 #include "format/formats.hpp"
 #include "format/zstd/compress/zstd_compress_cpu.hpp"
+#include "format/zstd/compress/zstd_stream_encoder.hpp"
 #include "format/zstd/restore/zstd_bits.hpp"
 #include "format/zstd/restore/zstd_restore_reference.hpp"
 #include "format/zstd/stream/zstd_decoder.hpp"
@@ -27,11 +30,12 @@ void require_window(const FrameHeader& header, const StreamMeans& means) {
     throw Error(Status::kUnsupportedFeature,
                 fmt::format("the frame's window has {} bytes; at most {} are supported", bytes,
                             kZstdMostWindowBytes));
-  const std::uint64_t most = means.memory_bytes != 0 ? means.memory_bytes : kZstdUsualWindowBytes;
+  const std::uint64_t most = means.window_bytes != 0 ? means.window_bytes : kUsualWindowBytes;
   if (bytes > most)
     throw Error(Status::kMemoryLimit,
                 fmt::format("the frame's window has {} bytes; {} bytes may be used for it; {}", bytes, most,
-                            current_advice.large_window));
+                            fmt::format(fmt::runtime(current_advice.large_window), std::bit_width(bytes - 1),
+                                        bytes)));
 }
 
 ZstdDictionary read_dictionary(std::span<const std::byte> dictionary) {
@@ -49,12 +53,15 @@ class ZstdCodec : public Codec {
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) const override {
     const auto compressor = compressors_.borrow();
     for (BlockTask& task : tasks) {
-      task.output_bytes = compressor->compress(task, parameters.level);
+      task.output_bytes = compressor->compress(task, parameters.level, parameters.window_log);
       task.status = Status::kOk;
     }
   }
   void restore(std::span<BlockTask> tasks) const override {
     for (BlockTask& task : tasks) restore_zstd_part(decoders_, task);
+  }
+  std::unique_ptr<StreamEncoder> make_stream_encoder(const StreamEncoding& encoding) const override {
+    return std::make_unique<ZstdStreamEncoder>(encoding);
   }
   StreamMemory stream_memory(const FrameHeader& header, const StreamMeans& means) const override {
     return zstd_stream_memory(header, means);

@@ -27,6 +27,16 @@ void check_seekable(const CompressOptions& options) {
                 "block_bytes: a seekable file's frames are its blocks, whose size is seekable_bytes");
 }
 
+void check_window(const CompressOptions& options) {
+  if (options.window_log < kLeastWindowLog || options.window_log > kMostWindowLog)
+    throw Error(Status::kInvalidOption,
+                out_of_range("window_log", options.window_log, kLeastWindowLog, kMostWindowLog));
+  if (options.verify && compresses_as_a_whole(options))
+    throw Error(
+        Status::kInvalidOption,
+        "verify: a frame with a window_log is not restored while it is written; restore it afterwards");
+}
+
 constexpr std::array<OtherSuffix, 1> kZstdSuffixes{{{".tzst", ".tar"}}};
 
 class ZstdFormat : public FrameFormat {
@@ -52,6 +62,7 @@ class ZstdFormat : public FrameFormat {
     refuse(!options.stored_name.empty(), "stored_name");
     refuse(options.stored_time != 0, "stored_time");
     if (options.seekable_bytes != 0) check_seekable(options);
+    if (options.window_log != 0) check_window(options);
     if (options.dictionary.size() > kZstdMostDictionaryBytes)
       throw Error(Status::kInvalidOption, fmt::format("dictionary has {} bytes, it can have {}",
                                                       options.dictionary.size(), kZstdMostDictionaryBytes));

@@ -22,4 +22,10 @@ inline std::size_t checked_zstd(std::size_t result) {
   throw Error(Status::kInternal, std::string("libzstd: ") + ZSTD_getErrorName(result));
 }
 
+// A window of that size, with a search for long matches in all of it.
+inline void set_zstd_window(ZSTD_CCtx* context, int window_log) {
+  checked_zstd(ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, window_log));
+  checked_zstd(ZSTD_CCtx_setParameter(context, ZSTD_c_enableLongDistanceMatching, 1));
+}
+
 }  // namespace hemstitch

@@ -22,11 +22,12 @@ constexpr std::size_t zstd_history_bytes(int level) {
   return level < kFirstHighLevel ? std::size_t{512} << 10 : std::size_t{4} << 20;
 }
 
-// Data may take this much more than its content: the header of a raw block for each 128 KB, that of the frame which
+// Data may take this much more than its content: the header of each raw block, that of the frame which
 // libzstd makes of a part, and a little room for it to work in.
-constexpr std::size_t zstd_data_room(std::size_t content_bytes) {
+constexpr std::size_t zstd_data_room(std::size_t content_bytes,
+                                     std::size_t most_block_bytes = kZstdMostBlockBytes) {
   constexpr std::size_t kBeside = 64;
-  return content_bytes + (content_bytes / kZstdMostBlockBytes + 1) * kZstdBlockHeaderBytes + kBeside;
+  return content_bytes + (content_bytes / most_block_bytes + 1) * kZstdBlockHeaderBytes + kBeside;
 }
 
 // An empty raw block that is marked as the last one: the end of blocks of which none is.
@@ -34,8 +35,6 @@ inline constexpr std::array kZstdEndOfBlocks{std::byte{1}, std::byte{0}, std::by
 
 // A suitable piece of a stream.
 inline constexpr std::size_t kZstdPieceBytes = std::size_t{256} << 10;
-// Larger windows need a limit of memory that allows them, as in the zstd tool.
-inline constexpr std::uint64_t kZstdUsualWindowBytes = std::uint64_t{128} << 20;
 inline constexpr std::uint64_t kZstdMostWindowBytes = std::uint64_t{1} << 31;  // libzstd's limit
 inline constexpr std::size_t kZstdMostDictionaryBytes = std::size_t{8} << 20;
 

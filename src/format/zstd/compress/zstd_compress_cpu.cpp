@@ -44,12 +44,13 @@ void ZstdCompressorCpu::use_dictionary(std::span<const std::byte> dictionary, in
   checked_zstd(ZSTD_CCtx_refCDict(context_.get(), prepared_.get()));
 }
 
-std::size_t ZstdCompressorCpu::compress(const BlockTask& part, int level) {
+std::size_t ZstdCompressorCpu::compress(const BlockTask& part, int level, int window_log) {
   if (!context_) context_.reset(ZSTD_createCCtx());
   if (!context_) throw_no_memory_for_zstd();
   ZSTD_CCtx* const context = context_.get();
   checked_zstd(ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters));
   checked_zstd(ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level));
+  if (window_log != 0) set_zstd_window(context, window_log);
   if (!part.dictionary.empty())
     use_dictionary(part.dictionary, level);
   else if (!part.history.empty())

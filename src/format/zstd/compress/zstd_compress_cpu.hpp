@@ -22,8 +22,8 @@ class ZstdCompressorCpu {
   ZstdCompressorCpu();
 
   // Returns how many bytes it wrote: blocks, none of which is marked as the last one. There is room for
-  // zstd_data_room().
-  std::size_t compress(const BlockTask& part, int level);
+  // zstd_data_room(). With a window_log there is a search for long matches.
+  std::size_t compress(const BlockTask& part, int level, int window_log = 0);
 
  private:
   void use_dictionary(std::span<const std::byte> dictionary, int level);

@@ -18,7 +18,9 @@ class ZstdWriter : public FrameWriter {
  public:
   explicit ZstdWriter(const CompressOptions& options)
       : part_bytes_(options.block_bytes),
-        history_bytes_(zstd_history_bytes(options.level)),
+        history_bytes_(options.window_log == 0 ? zstd_history_bytes(options.level) : 0),
+        reach_bytes_(options.window_log == 0 ? part_bytes_ + history_bytes_
+                                             : std::uint64_t{1} << options.window_log),
         dictionary_id_(zstd_dictionary_id(options.dictionary)) {}
 
   FrameRoom room() const override {
@@ -28,15 +30,14 @@ class ZstdWriter : public FrameWriter {
     return {content_bytes, part_bytes_, false};
   }
   std::size_t data_room_bytes(std::size_t content_bytes) const override {
-    return zstd_data_room(content_bytes);
+    return zstd_data_room(content_bytes, std::min<std::uint64_t>(kZstdMostBlockBytes, reach_bytes_));
   }
   std::size_t history_bytes() const override { return history_bytes_; }
 
   // The window is as large as a match may reach back. It limits blocks as well, so a small content has a small
   // one.
   std::size_t write_header(std::optional<std::uint64_t> content_bytes, std::byte* to) const override {
-    const std::uint64_t reach = part_bytes_ + history_bytes_;
-    return write_zstd_header({.window_bytes = std::min(reach, content_bytes.value_or(reach)),
+    return write_zstd_header({.window_bytes = std::min(reach_bytes_, content_bytes.value_or(reach_bytes_)),
                               .content_bytes = content_bytes,
                               .dictionary_id = dictionary_id_,
                               .has_checksum = true},
@@ -60,6 +61,7 @@ class ZstdWriter : public FrameWriter {
 
  private:
   std::size_t part_bytes_, history_bytes_;
+  std::uint64_t reach_bytes_;
   std::uint32_t dictionary_id_;
 };
 
