@@ -87,9 +87,9 @@ int acceleration_from(const std::string& text) {
 
 int window_log_from(const std::string& text) {
   const auto window_log = read_number<int>(text);
-  if (!window_log || *window_log < kLeastWindowLog || *window_log > kMostWindowLog)
-    throw UsageError(fmt::format("--long '{}': a window of 2^N bytes, N from {} to {}", text, kLeastWindowLog,
-                                 kMostWindowLog));
+  if (!window_log || *window_log < kLeastFrameWindowLog || *window_log > kMostFrameWindowLog)
+    throw UsageError(fmt::format("--long '{}': a window of 2^N bytes, N from {} to {}", text,
+                                 kLeastFrameWindowLog, kMostFrameWindowLog));
   return *window_log;
 }
 

@@ -32,8 +32,8 @@ void validate(const RestoreOptions& options) { validate_threads(options.threads)
 
 std::uint64_t most_window_bytes(const RestoreOptions& options) {
   if (options.window_log == 0) return options.memory_limit_bytes;
-  require(options.window_log >= kLeastWindowLog && options.window_log <= kMostWindowLog,
-          out_of_range("window_log", options.window_log, kLeastWindowLog, kMostWindowLog));
+  require(options.window_log >= kLeastFrameWindowLog && options.window_log <= kMostFrameWindowLog,
+          out_of_range("window_log", options.window_log, kLeastFrameWindowLog, kMostFrameWindowLog));
   // A window that is asked for does not make a usual one too large.
   return std::max({options.memory_limit_bytes, std::uint64_t{1} << options.window_log,
                    options.memory_limit_bytes == 0 ? kUsualWindowBytes : 0});

@@ -11,7 +11,7 @@ namespace hemstitch {
 inline constexpr unsigned kMaxThreads = 1024;
 inline constexpr std::size_t kLeastSeekableBytes = std::size_t{64} << 10;
 inline constexpr std::size_t kMostSeekableBytes = std::size_t{64} << 20;
-inline constexpr int kLeastWindowLog = 10, kMostWindowLog = 31;
+inline constexpr int kLeastFrameWindowLog = 10, kMostFrameWindowLog = 31;
 // A larger window needs an option that allows it, as in the zstd tool.
 inline constexpr std::uint64_t kUsualWindowBytes = std::uint64_t{128} << 20;
 inline constexpr int kMaxAcceleration = 65536;  // liblz4 treats greater values as this one

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/options.hpp"
+
 namespace hemstitch {
 
 StreamRestorer::~StreamRestorer() {

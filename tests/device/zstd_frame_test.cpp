@@ -108,6 +108,8 @@ class ZstdFrameDeviceTest : public CudaStreamTest {
   std::size_t expect_beginning(std::span<const std::byte> frame, const Pieces& pieces) const {
     const testing::ZstdRead expected = testing::read_by_reference(frame);
     RestoredFrame restored;
+    // A header that the reference refuses gives no window to restore by.
+    if (expected.outcome != testing::ZstdOutcome::kWhole && expected.content.empty()) return 0;
     restore(frame, expected.content.size(), pieces, restored);
     EXPECT_LE(restored.content.size(), expected.content.size());
     EXPECT_TRUE(std::equal(restored.content.begin(), restored.content.end(), expected.content.begin()));

@@ -75,7 +75,7 @@ uint64_t hemstitch_compress_bound_of(hemstitch_format format, uint64_t input_byt
       options.seekable_bytes = kLeastSeekableBytes;  // the most frames
       frame_bytes = std::max(frame_bytes, bytes_around(known, options, input_bytes));
       options.seekable_bytes = 0;
-      options.window_log = kLeastWindowLog;  // the shortest blocks
+      options.window_log = kLeastFrameWindowLog;  // the shortest blocks
       options.block_bytes = known.block_sizes().front();
       frame_bytes = std::max(frame_bytes, bytes_around(known, options, input_bytes));
     }

@@ -28,9 +28,9 @@ void check_seekable(const CompressOptions& options) {
 }
 
 void check_window(const CompressOptions& options) {
-  if (options.window_log < kLeastWindowLog || options.window_log > kMostWindowLog)
+  if (options.window_log < kLeastFrameWindowLog || options.window_log > kMostFrameWindowLog)
     throw Error(Status::kInvalidOption,
-                out_of_range("window_log", options.window_log, kLeastWindowLog, kMostWindowLog));
+                out_of_range("window_log", options.window_log, kLeastFrameWindowLog, kMostFrameWindowLog));
   if (options.verify && compresses_as_a_whole(options))
     throw Error(
         Status::kInvalidOption,
