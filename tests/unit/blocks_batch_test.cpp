@@ -10,7 +10,7 @@
 namespace hemstitch {
 namespace {
 
-constexpr hemstitch_format kFormats[] = {HEMSTITCH_FORMAT_LZ4, HEMSTITCH_FORMAT_GZIP, HEMSTITCH_FORMAT_BGZF,
+constexpr hemstitch_format kBatchFormats[] = {HEMSTITCH_FORMAT_LZ4, HEMSTITCH_FORMAT_GZIP, HEMSTITCH_FORMAT_BGZF,
                                          HEMSTITCH_FORMAT_ZLIB, HEMSTITCH_FORMAT_DEFLATE};
 
 // Any number may be in an enumeration of C.
@@ -96,7 +96,7 @@ TEST(BlocksBatch, ErrorsNameThePointerThatIsNull) {
   void* const room = nullptr;
   hemstitch_status status{};
   std::uint32_t checksum = 0;
-  for (const hemstitch_format format : kFormats) {
+  for (const hemstitch_format format : kBatchFormats) {
     hemstitch_blocks blocks{};
     const auto compress = [&](const hemstitch_blocks* given, void* const* outputs, std::size_t* output_bytes,
                               hemstitch_status* statuses) {
@@ -209,7 +209,7 @@ TEST(BlocksBatch, WithoutADeviceTheReasonIsGiven) {
   const auto unavailable = [](hemstitch_status got) {
     return got == HEMSTITCH_DEVICE_UNAVAILABLE && !std::string(hemstitch_last_error_message()).empty();
   };
-  for (const hemstitch_format format : kFormats) {
+  for (const hemstitch_format format : kBatchFormats) {
     EXPECT_PRED1(unavailable, hemstitch_blocks_compress_temp_bytes(format, &blocks, 1, &bytes));
     EXPECT_PRED1(unavailable, hemstitch_blocks_compress_async(format, &blocks, 1, nullptr, nullptr, nullptr,
                                                               nullptr, nullptr, 0, nullptr));
