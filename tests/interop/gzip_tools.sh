@@ -80,10 +80,10 @@ for file in "${files[@]}"; do
     read_by_all "$file" ours.gz "hemstitch --format gzip -$level"
     "$hemstitch" -q --format bgzf -"$level" -c "$file" > ours.gz
     read_by_all "$file" ours.gz "hemstitch --format bgzf -$level"
-    if has bgzip; then bgzip -dc < ours.gz | same "$file" "hemstitch --format bgzf -"$level" | bgzip -d"; fi
+    if has bgzip; then bgzip -dc < ours.gz | same "$file" "hemstitch --format bgzf -$level | bgzip -d"; fi
     for format in zlib deflate; do
       "$hemstitch" -q --format "$format" -"$level" -c "$file" | python_restores "$format" |
-        same "$file" "hemstitch --format $format -"$level" | python"
+        same "$file" "hemstitch --format $format -$level | python"
     done
   done
   # From a pipe, and by any number of threads, the bytes are the same.
