@@ -10,8 +10,9 @@
 namespace hemstitch {
 namespace {
 
-constexpr hemstitch_format kBatchFormats[] = {HEMSTITCH_FORMAT_LZ4, HEMSTITCH_FORMAT_GZIP, HEMSTITCH_FORMAT_BGZF,
-                                         HEMSTITCH_FORMAT_ZLIB, HEMSTITCH_FORMAT_DEFLATE};
+constexpr hemstitch_format kBatchFormats[] = {HEMSTITCH_FORMAT_LZ4, HEMSTITCH_FORMAT_GZIP,
+                                              HEMSTITCH_FORMAT_BGZF, HEMSTITCH_FORMAT_ZLIB,
+                                              HEMSTITCH_FORMAT_DEFLATE};
 
 // Any number may be in an enumeration of C.
 hemstitch_format format_with(int number) {
