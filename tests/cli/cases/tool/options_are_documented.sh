@@ -2,7 +2,7 @@
 # label: once
 needs hemstitch
 hemstitch -h >help
-sed 's/--\[no-\]sparse/--sparse --no-sparse/' help | grep -oE -- '--[a-z][a-z-]+' | sort -u >options
+sed 's/--\[no-\]sparse/--sparse --no-sparse/' help | grep -oE -- '--[a-z][a-zA-Z-]+' | sort -u >options
 [[ $(wc -l <options) -ge 30 ]] || echo "only $(wc -l <options) options found"
 man=$HEMSTITCH_SOURCE/docs/man/hemstitch.1.md
 completions=$HEMSTITCH_SOURCE/completions
@@ -13,7 +13,7 @@ while read -r option; do
   grep -qE -- "-l ${option#--}( |\$)" "$completions/hemstitch.fish" || echo "$option is not in hemstitch.fish"
   # A known option may lack a value or a file; an unknown one is told as such.
   known=
-  for command in '' index bench backends evaluate analyze pages search; do
+  for command in '' index train bench backends evaluate analyze pages search; do
     # shellcheck disable=SC2086
     hemstitch $command "$option" 2>&1 </dev/null --help | grep -q 'no such option' || known=yes
   done
@@ -23,7 +23,7 @@ while read -r option; do
 done <options
 # And the help forgets none of them; --no-name is -n there.
 for file in "$man" "$completions/hemstitch.bash" "$completions/_hemstitch" "$completions/hemstitch.fish"; do
-  sed -E '/^set /d; /^complete/s/ -l ([a-z-]+)/ --\1/g' "$file" | grep -oE -- '--[a-z][a-z-]+' | sort -u | grep -vxFf options |
+  sed -E '/^set /d; /^complete/s/ -l ([a-zA-Z-]+)/ --\1/g' "$file" | grep -oE -- '--[a-z][a-zA-Z-]+' | sort -u | grep -vxFf options |
     grep -vx -e --no-name | sed "s/\$/ of ${file##*/} is not in the help/"
 done
 for name in HEMSTITCH_LEVEL HEMSTITCH_THREADS HEMSTITCH_BACKEND; do
