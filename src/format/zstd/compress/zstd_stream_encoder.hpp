@@ -1,7 +1,8 @@
 // Compresses a whole frame of Zstandard by libzstd with its own threads: matches reach as far back as a window of any size.
 //
 // libzstd cuts the content into jobs, whose size follows from level and window. One thread at a time searches for long
-// matches, in the content's order, and all of them compress jobs. So the bytes do not depend on how many there are.
+// matches, in the content's order, and all of them compress jobs. So the bytes do not depend on how many there are. A libzstd that was
+// built without threads, as Debian's archive is, cuts nothing and writes other bytes.
 #pragma once
 
 #include <zstd.h>
@@ -18,7 +19,6 @@ namespace hemstitch {
 
 class ZstdStreamEncoder : public StreamEncoder {
  public:
-  // Throws kUnsupportedFeature if libzstd was built without threads.
   explicit ZstdStreamEncoder(const StreamEncoding& encoding);
 
   std::uint64_t window_bytes() const override { return window_bytes_; }
