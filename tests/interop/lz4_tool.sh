@@ -36,7 +36,8 @@ same() {
   echo "$2" >> agreed
 }
 
-# blocks_of FILE: the sizes of blocks that tell something about it. Only one file is as long as the largest.
+# blocks_of FILE: every size of blocks for the file with all kinds of content, the least and the largest for long ones; the others are
+# about as long as the least.
 blocks_of() {
   case $1 in
     mixed) echo 4 5 6 7 ;;
