@@ -86,8 +86,8 @@ TEST(EmulatedZstdFrame, FramesThatNoEncoderWrites) {
     blocks += blocks_of(frame);
     by_kernels += restored.blocks;
   }
-  // Codes of 12 bits are left, and what is behind them.
-  EXPECT_GT(10 * by_kernels, 8 * blocks) << by_kernels << " of " << blocks;
+  // Codes of 12 bits are left, and what is behind them. Where few frames are tried, one large one may be a third of them.
+  EXPECT_GT(10 * by_kernels, (kTriedOneOf == 1 ? 8 : 5) * blocks) << by_kernels << " of " << blocks;
 }
 
 // Each match repeats the block before: the longest chains that blocks allow. Once from the piece before.
