@@ -66,6 +66,23 @@ class BlockTable::Builder {
     frame_.content_at = content_at_;
     frame_.first_point = table_.points_.size();
     measures_ = !header.content_bytes;
+    is_known_ = false;
+  }
+  // All of the frame's blocks, if a table lists them. Their headers are read when a range needs them.
+  std::size_t passes_known(const FrameReader& reader) {
+    const std::span<const FrameReader::KnownBlock> known = reader.known_blocks();
+    is_known_ = !known.empty();
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      content_at_ += known[i].content_bytes;
+      table_.most_data_bytes_ = std::max<std::size_t>(table_.most_data_bytes_, known[i].bytes);
+      const std::uint64_t end = known[i].at + known[i].bytes;
+      if (i + 1 == known.size() || end - point_at_ < kPointDistanceBytes) continue;
+      FrameStream there(*stream_);
+      there.reader().blocks_skipped(i + 1, end - reader.position());
+      table_.points_.push_back({there, content_at_, std::nullopt});
+      point_at_ = end;
+    }
+    return known.size();
   }
   BlockPart wanted_part(const FrameReader& reader) const {
     return measures_ && reader.header().block_content_checksums ? BlockPart::kBehind : BlockPart::kNone;
@@ -82,7 +99,7 @@ class BlockTable::Builder {
     if (measures_) {
       measure(reader);
       if (std::exchange(walks_again_, false)) return false;
-    } else {
+    } else if (!is_known_) {
       end_stated_frame(reader);
     }
     maybe_add_point();
@@ -201,7 +218,7 @@ class BlockTable::Builder {
   FramePlace frame_;
   std::uint64_t content_at_ = 0;  // of what has been placed
   std::uint64_t point_at_ = 0;
-  bool measures_ = false, walks_again_ = false;
+  bool measures_ = false, walks_again_ = false, is_known_ = false;
   std::vector<ToMeasure> to_measure_;
 };
 
@@ -278,7 +295,15 @@ std::vector<PlacedBlock> BlockTable::blocks_of(std::size_t part) const {
   FrameStream stream(point.stream);
   Lister lister(stream, next != nullptr ? next->stream.taken_bytes() : UINT64_MAX, point.full);
   RandomAccessSource source(input_, stream.taken_bytes());
-  walk(stream, SourceInput(source), lister);
+  std::optional<PlacedBlock> not_there;  // a block that a table lists, and all behind it in this part
+  try {
+    walk(stream, SourceInput(source), lister);
+  } catch (const Error& error) {
+    if (point.stream.reader().known_blocks().empty() ||
+        status_family(error.status()) != StatusFamily::kCorrupt)
+      throw;
+    not_there = PlacedBlock{.block = {}, .place = error.place(), .status = error.status()};
+  }
 
   std::uint64_t at = point.content_at;
   auto block = lister.blocks.begin();
@@ -289,7 +314,7 @@ std::vector<PlacedBlock> BlockTable::blocks_of(std::size_t part) const {
     std::optional<std::uint64_t> end;  // of the run's content, if its blocks need not say so
     if (run.content_bytes)
       end = at + *run.content_bytes;
-    else if (run_end == lister.blocks.end())
+    else if (run_end == lister.blocks.end() && !not_there)
       end = content_end;
     for (; block != run_end; ++block) {
       const std::uint64_t left = end.value_or(content_end) - at;
@@ -316,7 +341,13 @@ std::vector<PlacedBlock> BlockTable::blocks_of(std::size_t part) const {
     last.content_bytes += *end - at;
     at = *end;
   }
-  if (at != content_end) changed(stream.reader().place());
+  if (not_there) {
+    not_there->content_at = at;
+    not_there->content_bytes = content_end - at;
+    lister.blocks.push_back(*not_there);
+  } else if (at != content_end) {
+    changed(stream.reader().place());
+  }
   return std::move(lister.blocks);
 }
 

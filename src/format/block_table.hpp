@@ -8,7 +8,8 @@
 // Making the table reads all headers. Block sizes follow from what frames state: the size of each block
 // (BGZF), or the size of the content (LZ4), if all blocks but the last two are full. The last two are
 // measured, which proves that (last_of_full_blocks()). Only other frames have all their blocks measured, by
-// walking their tokens.
+// walking their tokens. Where a seek table lists the blocks, it is believed, and no header is read but those that ranges
+// need.
 //
 // Thread safety: several threads may use a table at once.
 #pragma once

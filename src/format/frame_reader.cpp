@@ -103,6 +103,14 @@ void FrameReader::block_skipped(std::uint64_t count) {
   leave_block();
 }
 
+void FrameReader::blocks_skipped(std::size_t blocks, std::uint64_t count) {
+  const KnownBlock& last = known_blocks()[blocks - 1];
+  if (last.at + last.bytes > position_ + count) require_bytes(0);
+  position_ = last.at + last.bytes;
+  leave_known_blocks(blocks);
+  leave_block();
+}
+
 void FrameReader::data_skipped(std::span<const std::byte> behind) {
   take_behind_data(behind);
   position_ += wanted_bytes_;

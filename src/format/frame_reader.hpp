@@ -88,6 +88,14 @@ class FrameReader {
     std::optional<std::uint32_t> content_bytes = {};     // at most header().block_bytes
   };
 
+  // A block of which a table says where it lies, before it is read.
+  struct KnownBlock {
+    std::uint64_t at = 0;     // of its header, in the stream
+    std::uint32_t bytes = 0;  // up to its end, with all that belongs to it
+    std::uint32_t content_bytes = 0;
+    std::optional<std::uint32_t> checksum = {};  // of the content
+  };
+
   virtual ~FrameReader() = default;
 
   std::size_t wanted_bytes() const { return wanted_bytes_; }
@@ -101,6 +109,11 @@ class FrameReader {
   // The same, if the last of these bytes are available: `behind` is everything after the data. Sets
   // block()'s checksums. Throws Error like step().
   void data_skipped(std::span<const std::byte> behind);
+  // After kBlockBegin: the announced block and all behind it in its frame, if they are known before they are read.
+  virtual std::span<const KnownBlock> known_blocks() const { return {}; }
+  // Instead of the step() after kBlockBegin: all bytes from position() to the end of these first ones of the
+  // known_blocks() were skipped, and `count` of them were really there.
+  void blocks_skipped(std::size_t blocks, std::uint64_t count);
   // True from the kFrameBegin of a stream until its end.
   bool in_stream() const { return in_stream_; }
   // What restoring made of the next bytes. `passed_bytes` is how far the stream has come: all bytes that
@@ -155,6 +168,8 @@ class FrameReader {
   Event begin_skippable_frame();
   // Reads what follows a block's data, in formats that have something there.
   virtual void take_behind_data(std::span<const std::byte> /*behind*/) {}
+  // Only for formats with known_blocks(): these first ones, but for the last of them, count as left.
+  virtual void leave_known_blocks(std::size_t /*blocks*/) {}
   // A block's bytes were taken or skipped: sets what is wanted next.
   virtual void leave_block() = 0;
   // A stream has ended: sets what is wanted next. Only for formats with such frames, which set in_stream_.

@@ -76,7 +76,8 @@ enum class BlockPart {
 
 // Passes all events to the visitor. wanted_part() decides what is read of an announced block; block(block,
 // data) is called for each block, without data unless it was read. block(), frame_ends() and
-// skippable_frame() return whether the walk goes on.
+// skippable_frame() return whether the walk goes on. Where a visitor has passes_known(), it is asked first how many of
+// the reader's known_blocks() are passed over, unread.
 template <class Input, class Visitor>
 void walk(FrameStream& stream, Input&& input, Visitor& visitor) {
   using Event = FrameReader::Event;
@@ -91,6 +92,13 @@ void walk(FrameStream& stream, Input&& input, Visitor& visitor) {
         if (reader.in_stream()) visitor.stream_passed(pass_stream(reader, input, visitor.decoder(reader)));
         break;
       case Event::kBlockBegin: {
+        if constexpr (requires { visitor.passes_known(reader); }) {
+          if (const std::size_t blocks = visitor.passes_known(reader); blocks != 0) {
+            const FrameReader::KnownBlock& last = reader.known_blocks()[blocks - 1];
+            reader.blocks_skipped(blocks, input.skip(last.at + last.bytes - reader.position()));
+            break;
+          }
+        }
         IndexedBlock block{.at = reader.position(),
                            .data_bytes = static_cast<std::uint32_t>(reader.block().data_bytes),
                            .stored = reader.block().stored};

@@ -41,6 +41,15 @@ class ContentPlace {
     return range_ && (announced || last_block_bytes_) &&
            at_ + next_block_bytes(header, announced) <= range_->begin;
   }
+  // How many of these blocks, which come next, are before the range.
+  std::size_t before_range(std::span<const FrameReader::KnownBlock> blocks) const {
+    std::size_t count = 0;
+    for (std::uint64_t at = at_; count < blocks.size(); ++count) {
+      at += blocks[count].content_bytes;
+      if (at > range_->begin) break;
+    }
+    return count;
+  }
   void skip_block(const FrameHeader& header, std::optional<std::uint32_t> announced) {
     at_ += next_block_bytes(header, announced);
   }

@@ -416,7 +416,11 @@ RestoreJob::Event RestoreJob::take(RestoreSlot& slot, std::span<const std::byte>
     case FrameReader::Event::kBlockBegin:
       if (place_.may_skip_block(header_, reader.block().content_bytes)) {
         skipping_block_ = true;
-        skip_bytes_ = reader.wanted_bytes();
+        const auto known = reader.known_blocks();
+        known_to_skip_ = place_.before_range(known);
+        skip_bytes_ = known_to_skip_ == 0 ? reader.wanted_bytes()
+                                          : known[known_to_skip_ - 1].at + known[known_to_skip_ - 1].bytes -
+                                                reader.position();
         return Event::kSkip;
       }
       in_block_ = true;
@@ -465,8 +469,14 @@ RestoreJob::Event RestoreJob::take(RestoreSlot& slot, std::span<const std::byte>
 void RestoreJob::skipped(std::uint64_t count) {
   if (!skipping_block_) return stream_.reader().skipped(count + skipped_bytes_);
   skipping_block_ = false;
-  place_.skip_block(header_, stream_.reader().block().content_bytes);
-  stream_.reader().block_skipped(count);
+  FrameReader& reader = stream_.reader();
+  if (known_to_skip_ == 0) {
+    place_.skip_block(header_, reader.block().content_bytes);
+    reader.block_skipped(count);
+  } else {
+    for (const auto& block : reader.known_blocks().first(known_to_skip_)) place_.pass(block.content_bytes);
+    reader.blocks_skipped(known_to_skip_, count);
+  }
 }
 
 // For ranges: finds the block's place in the content. All blocks of a linked frame are kept, since later ones

@@ -229,6 +229,7 @@ class RestoreJob {
   std::size_t gathered_bytes_ = 0;  // of the wanted_bytes() of stream_
   bool in_block_ = false;
   bool skipping_block_ = false;
+  std::size_t known_to_skip_ = 0;  // of the known_blocks(), where there are any
   std::uint64_t skip_bytes_ = 0;
   std::uint64_t skipped_bytes_ = 0;  // besides those: of the bytes in unused_
   std::vector<std::byte> aside_;

@@ -268,14 +268,17 @@ TEST(ZstdSeekable, ARangeReadsNoOtherFrames) {
   const Bytes content = random_bytes(64 * kFrameBytes);
   const Bytes file = compress(content, seekable());
   std::uint64_t bytes_read = 0;
+  std::size_t reads = 0;
   const RangeReader reader(
       [&](std::uint64_t at, std::span<std::byte> into) {
         const std::size_t bytes = std::min<std::size_t>(into.size(), file.size() - at);
         std::copy_n(file.begin() + static_cast<std::ptrdiff_t>(at), bytes, into.begin());
         bytes_read += bytes;
+        ++reads;
         return bytes;
       },
       file.size());
+  EXPECT_LE(reads, 32) << "the table and few headers";
   bytes_read = 0;
   Bytes piece(100);
   EXPECT_EQ(reader.read(50 * kFrameBytes - 50, piece), piece.size());
@@ -308,6 +311,73 @@ TEST(ZstdSeekable, DamageStaysInItsFrame) {
     options.verify_checksums = false;
     if (beyond != 40) {
       EXPECT_TRUE(restore(bad, options) == content);
+    }
+  }
+}
+
+TEST(ZstdSeekable, DamageOfALateFrameHasItsNumber) {
+  const Bytes content = random_bytes(40 * kFrameBytes);
+  Bytes bad = compress(content, seekable());
+  const ZstdPlace place = places_in(bad).value()[30];
+  bad[place.at + place.bytes - 1] ^= std::byte{1};
+  const auto restored =
+      restore_ranges(bad, std::vector<ContentBytes>{{29 * kFrameBytes, 30 * kFrameBytes},
+                                                    {30 * kFrameBytes + 5, 30 * kFrameBytes + 6}});
+  EXPECT_EQ(restored[0].status, Status::kOk);
+  EXPECT_EQ(restored[1].status, Status::kBlockChecksumMismatch);
+  EXPECT_EQ(restored[1].place.block, 31u);
+  MemorySource source(bad);
+  CollectSink sink;
+  try {
+    restore_range(source, sink, 30 * kFrameBytes + 5, 30 * kFrameBytes + 6, {});
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.place().block, 31u);
+  }
+}
+
+// Of a table of many frames only a few are compared before a range needs them: what is not as listed is an error of those
+// ranges that need it.
+TEST(ZstdSeekable, AFrameThatIsNotAsListedIsFoundWhereARangeNeedsIt) {
+  constexpr std::size_t kFrames = 40;
+  const Bytes content = wordy_bytes(kFrames * kFrameBytes);
+  const Bytes file = compress(content, seekable());
+  const ZstdPlaces places = places_in(file).value();
+  std::vector<ContentBytes> ranges;
+  for (std::size_t i = 0; i < kFrames; ++i)
+    ranges.push_back({i * kFrameBytes + 10, (i + 1) * kFrameBytes - 10});
+  Bytes other_magic = file, other_size = file, listed_otherwise = file;
+  other_magic[places[17].at] ^= std::byte{1};
+  other_size[places[17].at + 6] ^= std::byte{1};
+  const std::size_t entry = places.back().at + places.back().bytes + 8 + 16 * 8;
+  store_le32(&listed_otherwise[entry], places[16].bytes + 1);
+  store_le32(&listed_otherwise[entry + 8], places[17].bytes - 1);
+  for (const Bytes* bad : {&other_magic, &other_size, &listed_otherwise}) {
+    EXPECT_FALSE(places_in(*bad)) << "whoever reads all of the file compares all";
+    const auto restored = restore_ranges(*bad, ranges);
+    const auto expected = [&](std::size_t i) {
+      return std::span(content).subspan(ranges[i].begin, ranges[i].end - ranges[i].begin);
+    };
+    for (std::size_t i = 0; i < kFrames; ++i) {
+      if (restored[i].status == Status::kOk)
+        EXPECT_TRUE(std::ranges::equal(restored[i].bytes, expected(i)));
+      else  // and behind it, up to where the next headers are compared
+        EXPECT_TRUE(i >= 17 ? restored[i].status == Status::kCorruptHeader && i < 25
+                            : bad == &listed_otherwise && i == 16)
+            << i;
+    }
+    EXPECT_EQ(restored[17].status, Status::kCorruptHeader);
+    EXPECT_GE(restored[17].place.byte_offset.value(), places[17].at);
+    for (const std::size_t i : {std::size_t{3}, std::size_t{17}, std::size_t{30}}) {
+      MemorySource source(*bad);
+      CollectSink sink;
+      const auto range = [&] { restore_range(source, sink, ranges[i].begin, ranges[i].end, {}); };
+      if (i == 17) {
+        EXPECT_THROW(range(), Error);
+      } else {
+        range();
+        EXPECT_TRUE(std::ranges::equal(sink.content, expected(i)));
+      }
     }
   }
 }

@@ -91,7 +91,7 @@ class ZstdFormat : public FrameFormat {
 
   std::unique_ptr<FrameReader> make_reader(bool) const override { return std::make_unique<ZstdReader>(); }
   std::unique_ptr<FrameReader> make_file_reader(Source& file, bool walks) const override {
-    auto places = places_of_seek_table(file);
+    auto places = places_of_seek_table(file, walks ? ZstdCompared::kFew : ZstdCompared::kAll);
     if (!places && walks) places = places_of_headers(file);
     return places ? std::make_unique<ZstdReader>(std::move(*places)) : nullptr;
   }

@@ -18,17 +18,14 @@
 
 #include "core/options.hpp"
 #include "core/source.hpp"
+#include "format/frame_reader.hpp"
 #include "format/frame_writer.hpp"
 #include "format/zstd/frame/zstd_frame_header.hpp"
 
 namespace hemstitch {
 
-struct ZstdPlace {
-  std::uint64_t at = 0;  // of the frame's magic number
-  std::uint32_t bytes = 0;
-  std::uint32_t content_bytes = 0;
-  std::optional<std::uint32_t> checksum = {};  // of the content, as the seek table says
-};
+// A frame, which is a block to those who read the file. `at` is where its magic number lies.
+using ZstdPlace = FrameReader::KnownBlock;
 using ZstdPlaces = std::vector<ZstdPlace>;
 
 // A frame is restored at once, so frames with more content are left to be read as streams.
@@ -44,8 +41,12 @@ std::size_t write_zstd_seek_table(std::span<const FrameWriter::BlockBytes> frame
 // restores the frame compares it. Also nothing for frames that need a dictionary, skippable ones among the others, and
 // frames that are too large or whose window makes a difference.
 //
+// The headers of all frames are compared, or, for a few parts of a large file, those of a few frames: then whoever
+// reads another frame compares its header (agrees()), and as to frames between, the table is believed.
+//
 // The source must be able to seek; its position changes. Throws kReadFailed.
-std::optional<ZstdPlaces> places_of_seek_table(Source& source);
+enum class ZstdCompared { kAll, kFew };
+std::optional<ZstdPlaces> places_of_seek_table(Source& source, ZstdCompared compared = ZstdCompared::kAll);
 
 // The same by the headers of all frames and blocks. Every frame must state the size of its content, and skippable
 // frames may lie between them.

@@ -10,6 +10,13 @@
 #include "format/zstd/zstd_limits.hpp"
 
 namespace hemstitch {
+namespace {
+
+constexpr std::string_view kNotAsListed =
+    "the frame here is not the one that the seek table lists; only restoring all of the file is safe";
+
+}  // namespace
+
 ZstdReader::Event ZstdReader::want(State state, std::size_t bytes, Event event) {
   state_ = state;
   wanted_bytes_ = bytes;
@@ -74,7 +81,7 @@ ZstdReader::Event ZstdReader::read_header(std::span<const std::byte> bytes) {
     const ZstdPlace& place = (*places_)[place_];
     if (position_ - header_bytes_.size() - kZstdMagicBytes != place.at ||
         !agrees(place, *header, kZstdMagicBytes + header_bytes_.size()))
-      fail(Status::kInputChanged, "the frames are not what they were");
+      fail(Status::kCorruptHeader, std::string(kNotAsListed));
     return place_ == 0 ? begin_places() : announce_place();
   }
   header_.kind = header_.description = "zstd";
@@ -125,6 +132,11 @@ void ZstdReader::take_behind_data(std::span<const std::byte> behind) {
   if (has_checksum_) block_.content_checksum = load_le32(behind.data());
 }
 
+void ZstdReader::leave_known_blocks(std::size_t blocks) {
+  place_ += blocks - 1;
+  block_.number += blocks - 1;
+}
+
 void ZstdReader::leave_block() {
   in_block_ = false;
   if (++place_ < places_->size()) {
@@ -139,7 +151,7 @@ void ZstdReader::leave_block() {
 ZstdReader::Event ZstdReader::read_between(std::span<const std::byte> bytes) {
   position_ += bytes.size();
   if (begins_skippable_frame(bytes)) return want(State::kSkippableSize, kSkippableSizeBytes, Event::kMore);
-  if (load_le32(bytes.data()) != kZstdMagic) fail(Status::kInputChanged, "the frames are not what they were");
+  if (load_le32(bytes.data()) != kZstdMagic) fail(Status::kCorruptHeader, std::string(kNotAsListed));
   return want(State::kDescriptor, 1, Event::kMore);
 }
 

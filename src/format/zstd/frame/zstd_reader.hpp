@@ -27,6 +27,9 @@ class ZstdReader : public FrameReader {
   explicit ZstdReader(ZstdPlaces places) : places_(std::make_shared<const ZstdPlaces>(std::move(places))) {}
 
   std::unique_ptr<FrameReader> clone() const override { return std::make_unique<ZstdReader>(*this); }
+  std::span<const KnownBlock> known_blocks() const override {
+    return places_ ? std::span(*places_).subspan(place_) : std::span<const KnownBlock>();
+  }
 
  private:
   enum class State {
@@ -50,6 +53,7 @@ class ZstdReader : public FrameReader {
   Event begin_places();
   Event announce_place();
   void take_behind_data(std::span<const std::byte> behind) override;
+  void leave_known_blocks(std::size_t blocks) override;
   void leave_block() override;
   void leave_stream() override;
 
