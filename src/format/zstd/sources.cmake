@@ -1,6 +1,13 @@
 # The sources of Zstandard, by the part of the library that has them.
 set(host
+  compress/entropy/zstd_block_writer.cpp
+  compress/entropy/zstd_cells.cpp
+  compress/entropy/zstd_huffman.cpp
+  compress/entropy/zstd_literals_writer.cpp
+  compress/entropy/zstd_table_choice.cpp
+  compress/parse/zstd_lazy_reference.cpp
   compress/zstd_compress_cpu.cpp
+  compress/zstd_compress_reference.cpp
   compress/zstd_join.cpp
   compress/zstd_sequence_writer.cpp
   compress/zstd_stream_encoder.cpp

@@ -1,5 +1,5 @@
 // Zstandard on the processor: libzstd compresses, and restores with one thread; several threads restore a frame by our own
-// decoder. Of the twins there is only the restorer, which defines what is valid; they do not compress.
+// decoder. Of the twins, the encoder defines our own bytes, and the restorer what is valid.
 #include <fmt/format.h>
 #include <zstd.h>
 
@@ -13,7 +13,9 @@
 #include "core/options.hpp"
 #include "format/codec.hpp"
 #include "format/formats.hpp"
+#include "format/with_history.hpp"
 #include "format/zstd/compress/zstd_compress_cpu.hpp"
+#include "format/zstd/compress/zstd_compress_reference.hpp"
 #include "format/zstd/compress/zstd_stream_encoder.hpp"
 #include "format/zstd/restore/zstd_bits.hpp"
 #include "format/zstd/restore/zstd_restore_reference.hpp"
@@ -86,9 +88,17 @@ class ZstdCodec : public Codec {
 
 class ZstdReferenceCodec : public Codec {
  public:
-  bool compresses() const override { return false; }
-  void compress(std::span<BlockTask>, const EncodeParameters&) const override {
-    throw Error(Status::kInternal, "no twin compresses to Zstandard");
+  void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) const override {
+    if (parameters.window_log != 0)
+      throw Error(Status::kInvalidOption, "window_log: only the backend 'cpu' searches for long matches");
+    const ZstdLevel level = zstd_level(parameters.level);
+    for (BlockTask& task : tasks) {
+      // A dictionary is what precedes the first block.
+      if (!task.dictionary.empty()) task.history = read_dictionary(task.dictionary).content;
+      compress_with_history({&task, 1}, [&](const FinderInput& input, std::span<std::byte> output) {
+        return compress_zstd_part_reference(input, level, output);
+      });
+    }
   }
   void restore(std::span<BlockTask> tasks) const override {
     for (BlockTask& task : tasks) restore_part(task);

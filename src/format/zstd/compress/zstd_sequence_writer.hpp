@@ -11,6 +11,9 @@
 
 namespace hemstitch {
 
+// The codes of literal count, offset and match length.
+std::array<unsigned, 3> zstd_codes_of(const ZstdSequence& sequence);
+
 // `tables` are those that the modes and descriptions stand for, in their order: literal counts, offsets, match
 // lengths. Nothing if a table lacks a code. At most 65,535 + 0x7F00 sequences.
 std::optional<std::vector<std::byte>> write_zstd_sequences(

@@ -30,7 +30,7 @@ class ZstdWriter : public FrameWriter {
     return {content_bytes, part_bytes_, false};
   }
   std::size_t data_room_bytes(std::size_t content_bytes) const override {
-    return zstd_data_room(content_bytes, std::min<std::uint64_t>(kZstdMostBlockBytes, reach_bytes_));
+    return zstd_data_room(content_bytes, std::min<std::uint64_t>(kZstdOwnBlockBytes, reach_bytes_));
   }
   std::size_t history_bytes() const override { return history_bytes_; }
 

@@ -102,6 +102,9 @@ std::vector<std::uint8_t> read_weights(std::span<const std::byte> section) {
 ZstdTable make_zstd_table(std::span<const std::int8_t> probabilities, unsigned log) {
   return spread(probabilities, log);
 }
+ZstdTable make_zstd_table(std::span<const std::int16_t> probabilities, unsigned log) {
+  return spread(probabilities, log);
+}
 
 ZstdTable make_zstd_rle_table(std::uint8_t symbol) { return {0, {{symbol, 0, 0}}}; }
 
@@ -145,7 +148,7 @@ ZstdTable read_zstd_table(std::span<const std::byte> bytes, unsigned most_log, u
   }
   require_zstd(remaining == 1, "the probabilities of an FSE table do not add up (4.1.1)");
   used_bytes = bits.used_bytes();
-  return spread<std::int16_t>(probabilities, log);
+  return make_zstd_table(probabilities, log);
 }
 
 // 4.2.1

@@ -24,6 +24,7 @@ struct ZstdTable {
 
 // From probabilities to cells. A probability of -1 means less than 1.
 ZstdTable make_zstd_table(std::span<const std::int8_t> probabilities, unsigned log);
+ZstdTable make_zstd_table(std::span<const std::int16_t> probabilities, unsigned log);
 // The table of a single symbol, which takes no bits.
 ZstdTable make_zstd_rle_table(std::uint8_t symbol);
 

@@ -1,0 +1,23 @@
+// What the parses of Zstandard take: one block, and the finders' results for its positions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/match.hpp"
+
+namespace hemstitch {
+
+struct ZstdParseInput {
+  // What matches may refer to, then the block.
+  std::span<const std::byte> data;
+  std::size_t history_bytes = 0;  // of `data`
+  // One for each position of the block; matches may go on behind it.
+  std::span<const MatchRecord> records;         // of hash_chain
+  std::span<const std::uint16_t> near_offsets;  // of near_three
+
+  std::size_t block_bytes() const { return data.size() - history_bytes; }
+};
+
+}  // namespace hemstitch
