@@ -327,7 +327,8 @@ void ResilientEngine::restore_piece(std::span<BlockTask> tasks, Format format) {
 std::unique_ptr<StreamEncoder> ResilientEngine::make_stream_encoder(const FrameFormat& format,
                                                                     const StreamEncoding& encoding) {
   if (auto encoder = engine_->make_stream_encoder(format.id(), encoding)) return encoder;
-  throw Error(Status::kInvalidOption, fmt::format("window_log: {} has no such option", format.title()));
+  throw Error(Status::kInvalidOption, fmt::format("window_log: backend '{}' has no such option for {}",
+                                                  backend_->name(), format.title()));
 }
 
 std::unique_ptr<StreamDecoder> ResilientEngine::make_stream_decoder(const FrameFormat& format,

@@ -351,14 +351,6 @@ TEST(ZstdFormat, WhatItRefuses) {
   options.stored_name = "name";
   EXPECT_TRUE(refused(options));
   EXPECT_TRUE(refused(writing(0, 64 << 10)));
-  // The twins do not compress.
-  for (const char* backend : {"reference", "reproducible"}) {
-    options = writing();
-    options.backend = backend;
-    const auto [status, message] = error_of([&] { compress({}, options); });
-    EXPECT_EQ(status, Status::kInvalidOption);
-    EXPECT_NE(message.find("those that do: cpu"), std::string::npos) << message;
-  }
   for (unsigned version : {0x1Eu, 0x22u, 0x27u}) {
     const auto [status, message] = restoring_error(numbers({version, 0xB5, 0x2F, 0xFD, 0, 0, 0}));
     EXPECT_EQ(status, Status::kForeignFormat);

@@ -21,7 +21,8 @@ inline ZstdLevel zstd_level(int /*level*/) {
   return {.finder = {.hash_bits = 14,
                      .depth = 1,
                      .window_bytes = kMaxRecordOffset,
-                     .stitch_reach = kHashChainDeepStitchReach},
+                     .stitch_reach = kHashChainDeepStitchReach,
+                     .few_values_hash_bytes = 7},
           .near = {.depth = 1, .window_bytes = kMaxRecordOffset}};
 }
 

@@ -17,6 +17,12 @@ FinderInput piece_of(const FinderInput& input, std::size_t begin, std::size_t en
   return {input.data.subspan(begin - history, history + end - begin), history};
 }
 
+// Where few values make up the data, a literal takes few bits, and short matches cost more than they save.
+NearOffsets find_near(const FinderInput& piece, const ZstdLevel& level) {
+  if (has_few_values(piece.data.subspan(piece.history_bytes))) return NearOffsets(piece.block_bytes(), 0);
+  return find_near_three(piece, level.near);
+}
+
 }  // namespace
 
 EncodedBlock compress_zstd_part_reference(const FinderInput& input, const ZstdLevel& level,
@@ -28,7 +34,7 @@ EncodedBlock compress_zstd_part_reference(const FinderInput& input, const ZstdLe
     const std::size_t piece_end = std::min(begin + kZstdFindBytes, end);
     const FinderInput piece = piece_of(input, begin, piece_end);
     const MatchRecords records = find_hash_chain(piece, level.finder);
-    const NearOffsets near_offsets = find_near_three(piece, level.near);
+    const NearOffsets near_offsets = find_near(piece, level);
     for (std::size_t at = begin; at < piece_end; at += kZstdOwnBlockBytes) {
       const std::size_t bytes = std::min(kZstdOwnBlockBytes, piece_end - at), place = at - begin;
       const ZstdParseInput parsed{input.data.first(at + bytes), at, std::span(records).subspan(place, bytes),
