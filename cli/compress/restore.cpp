@@ -89,8 +89,8 @@ struct SourceIndex {
   }
 
   // Call it after the source was restored and found whole.
-  std::optional<std::string> complete(FileSource& source, const StreamReport& report) {
-    sink->write(of_zstd ? make_zstd_index(source)
+  std::optional<std::string> complete(FileSource& source, const StreamReport& report, unsigned threads) {
+    sink->write(of_zstd ? make_zstd_index(source, resolve_threads(threads))
                 : of_members
                     ? gzi_bytes(bgzf_places(source, report.input_bytes))
                     : points.bytes(source.total_bytes().value_or(report.input_bytes), report.output_bytes));
@@ -142,7 +142,7 @@ Outcome restore_file(const Request& request, const RestoreOptions& given, const 
     report = std::move(part.stream);
     unused_index = std::move(part.index_warning);
     if (file) lost_attribute = file->complete(source);
-    if (index) index_warning = index->complete(source, report);
+    if (index) index_warning = index->complete(source, report, options.threads);
     seconds = progress.elapsed_seconds();
   }
   // What follows the frames was not restored, so then the source is kept.

@@ -368,7 +368,7 @@ std::vector<std::byte> make_index(std::span<const std::byte> input, const Restor
   const FrameFormat& zstd = FormatTable::instance().of(Format::kZstd);
   if (zstd.begins(input.first(std::min(input.size(), kIdentifyBytes)))) {
     report_end(restore_stream(source, nowhere, options), options);
-    return make_zstd_index(source);
+    return make_zstd_index(source, resolve_threads(options.threads));
   }
   GzipIndex index;
   StreamHooks hooks;

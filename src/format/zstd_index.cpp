@@ -3,14 +3,20 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "core/bytes.hpp"
+#include "core/idle_states.hpp"
+#include "core/parallel.hpp"
 #include "core/status.hpp"
 #include "format/checksum.hpp"
 #include "format/frame_index.hpp"
 #include "format/zstd/restore/zstd_sections.hpp"
+#include "format/zstd/stream/zstd_block_decoder.hpp"
+#include "format/zstd/stream/zstd_copy.hpp"
 #include "format/zstd/stream/zstd_decoder_cpu.hpp"
+#include "format/zstd/stream/zstd_words.hpp"
 #include "format/zstd/zstd_library.hpp"
 
 namespace hemstitch {
@@ -23,7 +29,8 @@ constexpr std::uint64_t kLeastSpacingBytes = std::uint64_t{1} << 20;
 constexpr double kMostPart = 0.03;
 // Points keep content of the window.
 constexpr std::uint64_t kMostIndexedWindowBytes = std::uint64_t{128} << 20;
-constexpr int kHistoryLevel = 12;
+// Higher levels take up to ten times as long, and make indexes a tenth smaller at most.
+constexpr int kHistoryLevel = 3;
 // What compressing the kept history is expected to gain, before it is tried.
 constexpr std::uint64_t kExpectedRatio = 4;
 
@@ -36,23 +43,63 @@ constexpr std::uint32_t kMostTreeBytes = 129;
 
 std::uint32_t checksum32(std::span<const std::byte> bytes) { return checksum_of(Checksum::kXxh64, bytes); }
 
-// Which bytes of the history are needed.
+// Which of some bytes are needed.
+class NeededBytes {
+ public:
+  explicit NeededBytes(std::uint64_t bytes = 0)
+      : bytes_(bytes), words_((bytes + kWordBits - 1) / kWordBits) {}
+
+  std::uint64_t count() const { return count_; }
+
+  void add(std::uint64_t begin, std::uint64_t end) {
+    while (begin < end) {
+      const unsigned bit = begin % kWordBits;
+      const std::uint64_t some = std::min(end - begin, kWordBits - bit);
+      const std::uint64_t bits = (~std::uint64_t{0} >> (kWordBits - some)) << bit;
+      std::uint64_t& word = words_[begin / kWordBits];
+      count_ += static_cast<unsigned>(std::popcount(bits & ~word));
+      word |= bits;
+      begin += some;
+    }
+  }
+  // Calls run(begin, end) for those in a row, in order.
+  template <class Run>
+  void for_runs(const Run& run) const {
+    for (std::uint64_t end = 0; end < bytes_;) {
+      const std::uint64_t begin = next(end, 0);
+      end = next(begin, ~std::uint64_t{0});
+      if (begin < end) run(begin, end);
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t kWordBits = 64;
+
+  // The first byte from there on that is needed, or with all bits in `flip` that is not; else the end.
+  std::uint64_t next(std::uint64_t from, std::uint64_t flip) const {
+    if (from >= bytes_) return bytes_;
+    std::uint64_t i = from / kWordBits, word = (words_[i] ^ flip) & ~std::uint64_t{0} << from % kWordBits;
+    while (word == 0 && ++i < words_.size()) word = words_[i] ^ flip;
+    return std::min(bytes_, i * kWordBits + static_cast<unsigned>(std::countr_zero(word)));
+  }
+
+  std::uint64_t bytes_;
+  std::vector<std::uint64_t> words_;
+  std::uint64_t count_ = 0;
+};
+
+// A point whose part of the content is not over yet.
 struct OpenPoint {
   ZstdIndexedPoint point;
-  std::vector<std::byte> history;  // all of the window
-  std::vector<std::byte> tree = {};
-  std::vector<bool> needed = {};
-  std::uint64_t needed_bytes = 0;
-  bool is_placed = false;  // its place is that in the file, not in its frame
+  std::vector<std::byte> history = {};  // all of the window before it
+  NeededBytes needed = NeededBytes();   // of that
+  ZstdDescription tree = nullptr;       // and perhaps a few bytes more
+  bool is_placed = false;               // its place is that in the file, not in its frame
 
+  std::uint64_t history_at() const { return point.content_at - history.size(); }
+  // Bytes of the content from the history's beginning on.
   void need(std::uint64_t from, std::uint64_t to) {
-    const std::uint64_t begin = point.content_at - history.size();
-    if (from >= point.content_at || from < begin) return;
-    for (std::uint64_t i = from - begin; i < std::min(to, point.content_at) - begin; ++i)
-      if (!needed[i]) {
-        needed[i] = true;
-        ++needed_bytes;
-      }
+    if (from >= history_at()) needed.add(from - history_at(), std::min(to, point.content_at) - history_at());
   }
 };
 
@@ -63,15 +110,29 @@ struct ClosedPoint {
   bool is_placed = false;
 };
 
+// 4.2.1: the description of the literals' tree, at the start of their data.
+std::span<const std::byte> tree_of(const ZstdDescription& data) {
+  constexpr std::size_t kDirect = 128;
+  if (!data) return {};
+  const auto head = static_cast<std::size_t>(data->front());
+  const std::size_t bytes = 1 + (head < kDirect ? head : (head - kDirect + 2) / 2);
+  return std::span(*data).first(std::min(bytes, data->size()));
+}
+
 ClosedPoint closed(const OpenPoint& open) {
   ClosedPoint closed{open.point, {}, open.is_placed};
-  const auto first = std::ranges::find(open.needed, true);
-  std::vector<std::byte> kept = open.tree;
-  const auto begin = open.history.begin() + (first - open.needed.begin());
-  for (auto byte = begin; byte != open.history.end(); ++byte)
-    kept.push_back(first[byte - begin] ? *byte : std::byte{0});
-  closed.point.tree_bytes = static_cast<std::uint32_t>(open.tree.size());
-  closed.point.history_bytes = static_cast<std::uint32_t>(kept.size() - open.tree.size());
+  const std::span<const std::byte> tree = tree_of(open.tree);
+  std::vector<std::byte> kept(tree.begin(), tree.end());
+  std::uint64_t first = open.history.size();  // that is needed; zeros stand for those behind it that are not
+  open.needed.for_runs([&](std::uint64_t begin, std::uint64_t end) {
+    first = std::min(first, begin);
+    kept.resize(tree.size() + begin - first);
+    kept.insert(kept.end(), open.history.begin() + static_cast<std::ptrdiff_t>(begin),
+                open.history.begin() + static_cast<std::ptrdiff_t>(end));
+  });
+  closed.point.tree_bytes = static_cast<std::uint32_t>(tree.size());
+  closed.point.history_bytes = static_cast<std::uint32_t>(open.history.size() - first);
+  kept.resize(tree.size() + closed.point.history_bytes);
   if (kept.empty()) return closed;
   const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(), ZSTD_freeCCtx);
   if (!context) throw_no_memory_for_zstd();
@@ -93,25 +154,27 @@ class PointsOfFile {
   void begin_frame(std::uint64_t window_bytes) {
     window_bytes_ = window_bytes;
     first_of_frame_ = points_.size();
-    candidate_.reset();
     frame_content_at_ = content_at_;
     recent_.clear();
-    tables_ = {};
-    tree_.clear();
-    repeats_ = {};
+    tree_.reset();
+    offsets_ = {};
     taken_bytes_ = 0;
     if (!open_ || content_at_ - open_->point.content_at >= kLeastSpacingBytes) {
       close();
-      open_ = OpenPoint{here(), {}};
+      open_ = OpenPoint{here()};
     }
   }
-  // A whole block, with its header and its content.
-  void pass_block(std::span<const std::byte> block, std::span<const std::byte> content) {
-    const ZstdBlockHeader header = read_zstd_block_header(block.data());
-    maybe_open();
-    if (header.type == ZstdBlockType::kCompressed) follow(block.subspan(kZstdBlockHeaderBytes));
+  // A block and its content; `offsets` are the last three after it.
+  void pass_block(const ZstdWalkedBlock& block, const ZstdDecodedBlock& decoded,
+                  std::span<const std::byte> content, const ZstdOffsets& offsets) {
+    if (!decoded.sequences.empty()) {
+      if (has_own_tables(block)) maybe_open();
+      follow(decoded.sequences);
+    }
+    tree_ = block.origins.literals;
+    offsets_ = offsets;
     content_at_ += content.size();
-    taken_bytes_ += block.size();
+    taken_bytes_ += kZstdBlockHeaderBytes + block.data.size();
     recent_.insert(recent_.end(), content.begin(), content.end());
     if (recent_.size() > 2 * window_bytes_ + kLeastSpacingBytes)
       recent_.erase(recent_.begin(), recent_.end() - static_cast<std::ptrdiff_t>(window_bytes_));
@@ -119,7 +182,6 @@ class PointsOfFile {
   // `frame_end` is the place of what follows in the file.
   void end_frame(std::uint64_t frame_end, bool has_checksum) {
     const std::uint64_t blocks_at = frame_end - (has_checksum ? kChecksumBytes : 0) - taken_bytes_;
-    candidate_.reset();
     const auto place = [&](auto& one) {
       if (std::exchange(one.is_placed, true)) return;
       one.point.at += blocks_at;
@@ -144,7 +206,7 @@ class PointsOfFile {
     point.at = taken_bytes_;
     point.content_at = content_at_;
     point.window_bytes = window_bytes_;
-    point.repeats = repeats_.offsets();
+    point.repeats = offsets_.offsets;
     return point;
   }
 
@@ -156,9 +218,10 @@ class PointsOfFile {
     const auto all = static_cast<double>(spent_ + kIndexPointBytes + last.stored.size());
     if (previous_ && all > kMostPart * static_cast<double>(file_bytes_)) {
       spent_ -= points_.back().stored.size();
-      const std::uint64_t begin = open_->point.content_at - open_->history.size();
-      for (std::size_t i = 0; i < open_->needed.size(); ++i)
-        if (open_->needed[i]) previous_->need(begin + i, begin + i + 1);
+      const std::uint64_t begin = open_->history_at();
+      open_->needed.for_runs([&](std::uint64_t from, std::uint64_t to) {
+        if (begin + from < previous_->point.content_at) previous_->need(begin + from, begin + to);
+      });
       points_.back() = closed(*previous_);
     } else {
       points_.push_back(std::move(last));
@@ -178,66 +241,42 @@ class PointsOfFile {
            after + 1.5 * static_cast<double>(std::max(cost, last_cost_)) <= most;
   }
 
-  // Between two blocks: a new point may begin here, if it turns out that no later block uses tables from before.
-  void maybe_open() {
-    if (candidate_ || !open_ || content_at_ - open_->point.content_at < kLeastSpacingBytes ||
-        !is_affordable(std::max(open_->needed_bytes / kExpectedRatio, next_cost_)))
-      return;
-    const std::uint64_t history_bytes = std::min(
-        {window_bytes_, content_at_ - frame_content_at_, static_cast<std::uint64_t>(recent_.size())});
-    candidate_ =
-        OpenPoint{here(), {recent_.end() - static_cast<std::ptrdiff_t>(history_bytes), recent_.end()}};
-    candidate_->needed.resize(candidate_->history.size());
-    candidate_->tree = tree_;
-    undecided_ = {true, true, true};
+  // Whether a block has tables of its own for its sequences, so that none behind its beginning uses one from before.
+  static bool has_own_tables(const ZstdWalkedBlock& block) {
+    for (std::size_t kind = 0; kind < kZstdCodeKinds.size(); ++kind)
+      if (zstd_table_mode(block.sequence_section, kind) == ZstdTableMode::kRepeat) return false;
+    return true;
   }
 
-  // A block uses a table of before, or has its own.
-  void decide(std::size_t table, bool repeats) {
-    if (!candidate_ || !undecided_[table]) return;
-    if (repeats) {
-      candidate_.reset();
+  // Before a block with tables of its own.
+  void maybe_open() {
+    if (content_at_ - open_->point.content_at < kLeastSpacingBytes ||
+        !is_affordable(std::max(open_->needed.count() / kExpectedRatio, next_cost_)))
       return;
-    }
-    undecided_[table] = false;
-    if (std::ranges::find(undecided_, true) != undecided_.end()) return;
     ClosedPoint before = closed(*open_);
     const std::uint64_t cost = before.stored.size();
     next_cost_ = cost + cost / 8;
-    if (is_affordable(cost)) {
-      spent_ += kIndexPointBytes + cost;
-      last_cost_ = cost;
-      next_cost_ = 0;
-      points_.push_back(std::move(before));
-      previous_ = std::move(open_);
-      open_ = std::move(*candidate_);
-    }
-    candidate_.reset();
+    if (!is_affordable(cost)) return;
+    spent_ += kIndexPointBytes + cost;
+    last_cost_ = cost;
+    next_cost_ = 0;
+    points_.push_back(std::move(before));
+    previous_ = std::move(open_);
+    const std::uint64_t history_bytes = std::min(window_bytes_, content_at_ - frame_content_at_);
+    open_ = OpenPoint{here(),
+                      {recent_.end() - static_cast<std::ptrdiff_t>(history_bytes), recent_.end()},
+                      NeededBytes(history_bytes),
+                      tree_};
   }
 
-  // 4.2.1: the description of the literals' tree, at the start of their data.
-  void take_tree(std::span<const std::byte> data) {
-    constexpr std::size_t kDirect = 128;
-    const auto head = static_cast<std::size_t>(data[0]);
-    const std::size_t bytes = 1 + (head < kDirect ? head : (head - kDirect + 2) / 2);
-    tree_.assign(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(std::min(bytes, data.size())));
-  }
-
-  // Which content the matches of a compressed block reach.
-  void follow(std::span<const std::byte> block) {
-    const ZstdLiteralsHeader header = read_zstd_literals_header(block);
-    if (header.type == ZstdLiteralsType::kCompressed) take_tree(block.subspan(header.header_bytes));
-    ZstdSequenceReader sequences(block.subspan(header.section_bytes()), tables_);
-    if (sequences.left() > 0)
-      for (std::size_t i = 0; i < 3; ++i) decide(i, sequences.modes[i] == ZstdTableMode::kRepeat);
+  // Which content the matches of a block reach.
+  void follow(std::span<const ZstdShortSequence> sequences) {
     std::uint64_t at = content_at_;
-    while (sequences.left() > 0) {
-      const ZstdSequence sequence = sequences.take();
+    if (at - open_->point.content_at >= window_bytes_) return;
+    for (const ZstdShortSequence& sequence : sequences) {
       at += sequence.literals;
-      const std::uint64_t offset = repeats_.take(sequence), from = at - std::min(offset, at);
-      for (OpenPoint* point : {open_ ? &*open_ : nullptr, candidate_ ? &*candidate_ : nullptr})
-        if (point != nullptr && !point->history.empty())
-          point->need(from, std::min(from + sequence.match, at));
+      const std::uint64_t from = at - static_cast<std::uint64_t>(offsets_.resolved(sequence.offset));
+      if (from < open_->point.content_at) open_->need(from, from + sequence.match);
       at += sequence.match;
     }
   }
@@ -246,64 +285,120 @@ class PointsOfFile {
   std::uint64_t passed_bytes_ = 0;  // of the file, before this frame's blocks
   std::uint64_t content_at_ = 0;
   std::vector<ClosedPoint> points_;
-  std::optional<OpenPoint> previous_, open_, candidate_;  // the previous one is of the same frame, and closed
-  std::array<bool, 3>
-      undecided_{};  // of the tables of sequences, whether blocks use those of before the candidate
+  std::optional<OpenPoint> previous_, open_;  // the previous one is of the same frame, and closed
 
   std::uint64_t window_bytes_ = 0, frame_content_at_ = 0, taken_bytes_ = 0;
   std::size_t first_of_frame_ = 0;
   std::vector<std::byte> recent_;  // the last content of the frame, the window at least
-  ZstdKeptTables tables_;
-  std::vector<std::byte> tree_;  // the description of the last one of literals
-  ZstdRepeats repeats_;
+  ZstdDescription tree_;           // of the last literals
+  ZstdOffsets offsets_;            // the last three
 };
 
-// Restores a frame block by block, and shows the blocks.
+// Restores a frame, and shows its blocks. While the threads of the caller's arena decode some blocks, one of them makes content of
+// those before.
 class IndexingDecoder : public StreamDecoder {
  public:
-  IndexingDecoder(ZstdDecoderStates& states, const FrameHeader& header, PointsOfFile& points)
-      : decoder_(states, header, {}), points_(points) {
+  IndexingDecoder(const FrameHeader& header, IdleStates<ZstdBlockDecoder>& decoders, PointsOfFile& points)
+      : most_block_bytes_(std::min<std::size_t>(header.history_bytes, kZstdMostBlockBytes)),
+        walk_(most_block_bytes_),
+        content_(header.history_bytes, 0),
+        decoders_(decoders),
+        points_(points) {
     points_.begin_frame(header.history_bytes);
   }
 
   StreamStep restore(std::span<const std::byte> input, std::span<std::byte>) override {
     StreamStep step;
-    const auto left = [&] { return input.subspan(step.input_bytes); };
     for (;;) {
-      const std::size_t wanted =
-          block_.size() < kZstdBlockHeaderBytes
-              ? kZstdBlockHeaderBytes
-              : kZstdBlockHeaderBytes + read_zstd_block_header(block_.data()).data_bytes();
-      const auto more = left().first(std::min(wanted - block_.size(), left().size()));
-      block_.insert(block_.end(), more.begin(), more.end());
+      if (taken_.size() == taken_count_) taken_.emplace_back();
+      Block& block = taken_[taken_count_];
+      const std::size_t wanted = block.wanted_bytes();
+      const auto more = input.subspan(step.input_bytes)
+                            .first(std::min(wanted - block.bytes, input.size() - step.input_bytes));
+      block.take(more);
       step.input_bytes += more.size();
-      if (block_.size() < wanted) {
+      if (block.bytes < wanted) {
         step.wants_input = !input.empty();
         return step;
       }
-      if (wanted == kZstdBlockHeaderBytes && read_zstd_block_header(block_.data()).data_bytes() != 0)
-        continue;
-      const bool last = read_zstd_block_header(block_.data()).last;
-      const StreamStep restored = decoder_.restore(block_, content_);
-      if (restored.status != Status::kOk || restored.input_bytes != block_.size()) {
-        step.status = restored.status != Status::kOk ? restored.status : Status::kCorruptBlock;
-        step.detail = restored.detail;
-        return step;
-      }
-      points_.pass_block(block_, std::span(content_).first(restored.output_bytes));
-      block_.clear();
-      if (last) {
-        step.ended = true;
-        return step;
-      }
+      const ZstdBlockHeader header = read_zstd_block_header(block.begin());
+      const bool damaged = walk_.is_damaged(header);
+      if (!damaged && block.bytes < block.wanted_bytes()) continue;
+      block.walked =
+          walk_.walk(header, {block.begin() + kZstdBlockHeaderBytes, block.bytes - kZstdBlockHeaderBytes});
+      ++taken_count_;
+      const bool ends = header.last || damaged;
+      if (ends || taken_count_ == kBlocksAtOnce) work();
+      if (ends) work();
+      if (is_damaged_) step.status = Status::kCorruptBlock;
+      step.ended = ends && !is_damaged_;
+      if (ends || is_damaged_) return step;
     }
   }
 
  private:
-  ZstdCpuDecoder decoder_;
+  static constexpr std::size_t kBlocksAtOnce = 32;
+
+  struct Block {
+    std::vector<std::byte> memory = std::vector<std::byte>(kZstdReadBeyond);
+    std::size_t bytes = 0;  // with its header, behind kZstdReadBeyond
+    ZstdWalkedBlock walked;
+    std::vector<std::byte> literals;
+    std::vector<ZstdShortSequence> sequences;
+    ZstdDecodedBlock decoded;
+
+    const std::byte* begin() const { return memory.data() + kZstdReadBeyond; }
+    // The header first, then the data.
+    std::size_t wanted_bytes() const {
+      return kZstdBlockHeaderBytes +
+             (bytes < kZstdBlockHeaderBytes ? 0 : read_zstd_block_header(begin()).data_bytes());
+    }
+    void take(std::span<const std::byte> more) {
+      memory.resize(std::max(memory.size(), bytes + more.size() + 2 * kZstdReadBeyond));
+      std::ranges::copy(more, memory.begin() + static_cast<std::ptrdiff_t>(kZstdReadBeyond + bytes));
+      bytes += more.size();
+    }
+  };
+
+  // Makes content of the blocks that are decoded, and decodes those that were taken.
+  void work() {
+    run_in_parallel(1 + taken_count_, 1, [&](std::size_t i) {
+      if (i == 0)
+        pass_decoded();
+      else
+        decode(taken_[i - 1]);
+    });
+    std::swap(taken_, decoded_);
+    decoded_count_ = std::exchange(taken_count_, 0);
+    for (Block& block : taken_) block.bytes = 0;
+  }
+  void decode(Block& block) {
+    block.literals.resize(std::max(
+        block.literals.size(), std::min(block.walked.literals.count, kZstdMostBlockBytes) + kZstdReadBeyond));
+    block.sequences.resize(std::max(
+        block.sequences.size(), std::min(block.walked.sequences, kZstdMostSequences) + kZstdSplitSequences));
+    block.decoded = decoders_.borrow()->decode(block.walked, most_block_bytes_, block.literals.data(),
+                                               block.sequences.data());
+  }
+  void pass_decoded() {
+    for (std::size_t i = 0; i < decoded_count_ && !is_damaged_; ++i) {
+      const Block& block = decoded_[i];
+      const auto content = content_.add(block.decoded, block.walked.header.type);
+      is_damaged_ = !content;
+      if (content) points_.pass_block(block.walked, block.decoded, *content, content_.offsets());
+    }
+  }
+
+  std::size_t most_block_bytes_;
+  ZstdWalk walk_;
+  ZstdContent content_;
+  IdleStates<ZstdBlockDecoder>& decoders_;
   PointsOfFile& points_;
-  std::vector<std::byte> block_;
-  std::vector<std::byte> content_ = std::vector<std::byte>(2 * kZstdMostBlockBytes);
+  // Those that are not decoded, with one of which not everything has come, and those whose content is not made. Their
+  // memory is used again.
+  std::vector<Block> taken_, decoded_;
+  std::size_t taken_count_ = 0, decoded_count_ = 0;
+  bool is_damaged_ = false;
 };
 
 std::uint32_t proof_at(Source& file, std::uint64_t at) {
@@ -318,25 +413,26 @@ std::uint64_t most_zstd_index_bytes(std::uint64_t file_bytes) {
   return file_bytes / 16 + (std::uint64_t{1} << 20);
 }
 
-std::vector<std::byte> make_zstd_index(Source& source) {
+std::vector<std::byte> make_zstd_index(Source& source, unsigned threads) {
   const std::uint64_t file_bytes = source.total_bytes().value_or(0);
-  ZstdDecoderStates states;
+  IdleStates<ZstdBlockDecoder> decoders;
   PointsOfFile points(file_bytes);
   const auto make_decoder = [&](const FrameFormat&,
                                 const FrameHeader& header) -> std::unique_ptr<StreamDecoder> {
     if (header.history_bytes > kMostIndexedWindowBytes)
       throw Error(Status::kUnsupportedFeature,
                   "an index can only be made of frames with windows of at most 128 MB");
-    return std::make_unique<IndexingDecoder>(states, header, points);
+    return std::make_unique<IndexingDecoder>(header, decoders, points);
   };
   source.seek(0);
-  index_frames(source, make_decoder, nullptr, [&](const IndexedFrame* frame) {
+  const auto end_frame = [&](const IndexedFrame* frame) {
     if (frame == nullptr || frame->skippable) return;
     if (frame->header.block_kind != BlockKind::kStream)
       throw Error(Status::kUnsupportedFeature, "the file ends with a seek table, so it needs no index",
                   {std::nullopt, std::nullopt, frame->at});
     points.end_frame(frame->at + frame->bytes, frame->header.content_checksum);
-  });
+  };
+  run_on_threads(threads, [&] { index_frames(source, make_decoder, nullptr, end_frame); });
   const std::uint64_t content_bytes = points.content_bytes();
   const std::vector<ClosedPoint> closed_points = points.finish();
   std::vector<std::byte> index(kIndexHeadBytes + closed_points.size() * kIndexPointBytes);

@@ -43,9 +43,9 @@ struct ZstdIndexedPoint {
 };
 
 // The index of a source that can seek and was found whole. Restores it again. Points are so far apart that the index
-// takes at most 3 % of the file, and a little for the first point. Throws kUnsupportedFeature for a seekable file, which
+// takes at most 3 % of the file, and a little for the first point. The bytes do not depend on `threads`. Throws kUnsupportedFeature for a seekable file, which
 // needs none, and Error as index_frames() does.
-std::vector<std::byte> make_zstd_index(Source& source);
+std::vector<std::byte> make_zstd_index(Source& source, unsigned threads);
 // The most bytes of an index for a file of this size.
 std::uint64_t most_zstd_index_bytes(std::uint64_t file_bytes);
 

@@ -12,6 +12,7 @@
 #include "pipeline/index_points.hpp"
 #include "skippable_frames.hpp"
 #include "threads.hpp"
+#include "valid_data/valid_data.hpp"
 #include "zstd_frames.hpp"
 
 namespace hemstitch::testing {
@@ -82,6 +83,11 @@ TEST_WITH_THREADS(ZstdIndex, RangesFromPoints) {
     EXPECT_GE(points_of(index, file.size()), least_points);
     EXPECT_LE(index.size(), file.size() * 3 / 100 + 200);
     RestoreOptions options;
+    for (const unsigned threads : {1, 3}) {
+      options.threads = threads;
+      EXPECT_TRUE(make_index(file, options) == index);
+    }
+    options.threads = 0;
     options.index = index;
     std::vector<ContentBytes> ranges{{0, 10}, {0, UINT64_MAX}};
     std::mt19937 random(3);
@@ -127,6 +133,30 @@ TEST(ZstdIndex, SmallFilesAndStubbornOnesHaveOnePoint) {
     EXPECT_TRUE(restore_ranges(file, std::vector<ContentBytes>{{0, UINT64_MAX}}, options)[0].bytes ==
                 content);
   }
+}
+
+// Windows of all sizes, offsets as far as they reach, tables and repeats of all kinds.
+TEST_WITH_THREADS(ZstdIndex, FramesThatNoEncoderWrites) {
+  std::size_t points = 0, frames = 0;
+  for (unsigned seed = 0; seed < 24; ++seed) {
+    const ValidData made = valid_zstd_frame(seed, 3'000'000);
+    if (!made.dictionary.empty()) continue;
+    ++frames;
+    SCOPED_TRACE(seed);
+    const Bytes index = make_index(made.data);
+    points += points_of(index, made.data.size());
+    RestoreOptions options;
+    options.index = index;
+    const RangeReader reader(made.data, options);
+    ASSERT_EQ(reader.content_bytes(), made.content.size());
+    for (std::size_t end = made.content.size(); end > 0; end -= std::min<std::size_t>(end, 200'000)) {
+      const std::size_t begin = end - std::min<std::size_t>(end, 1000);
+      Bytes piece(end - begin);
+      ASSERT_EQ(reader.read(begin, piece), piece.size());
+      ASSERT_TRUE(std::ranges::equal(piece, std::span(made.content).subspan(begin, piece.size()))) << begin;
+    }
+  }
+  EXPECT_GE(points, frames + 5);
 }
 
 TEST(ZstdIndex, OthersAreRefused) {
