@@ -25,6 +25,7 @@ set(host
   stream/zstd_copy.cpp
   stream/zstd_decoder.cpp
   stream/zstd_decoder_cpu.cpp
+  stream/zstd_device_decoder.cpp
   stream/zstd_literals.cpp
   stream/zstd_parallel_decoder.cpp
   stream/zstd_sequences.cpp

@@ -54,6 +54,14 @@ ZstdContent::ZstdContent(std::uint64_t window_bytes, std::size_t kept_bytes)
       memory_(std::make_shared<LargeBuffer>(room_bytes_)),
       at_(memory_->get()) {}
 
+ZstdContent::ZstdContent(std::uint64_t window_bytes, std::size_t kept_bytes, std::uint64_t frame_bytes,
+                         std::span<const std::byte> window, const ZstdOffsets& offsets)
+    : ZstdContent(window_bytes, kept_bytes) {
+  at_ = std::ranges::copy(window, at_).out;
+  bytes_ = frame_bytes;
+  offsets_ = offsets;
+}
+
 std::optional<std::span<const std::byte>> ZstdContent::add(const ZstdDecodedBlock& block,
                                                            ZstdBlockType type) {
   if (block.damaged) return std::nullopt;

@@ -20,6 +20,9 @@ class ZstdContent {
  public:
   // So many of the last bytes stay where they are, even if the window is smaller.
   ZstdContent(std::uint64_t window_bytes, std::size_t kept_bytes);
+  // Continues a frame that has so many bytes already; `window` are the last of them, as far back as matches may reach.
+  ZstdContent(std::uint64_t window_bytes, std::size_t kept_bytes, std::uint64_t frame_bytes,
+              std::span<const std::byte> window, const ZstdOffsets& offsets);
 
   // Adds the block's content, and returns it; nothing, if the block is damaged. `type` is that of its header.
   std::optional<std::span<const std::byte>> add(const ZstdDecodedBlock& block, ZstdBlockType type);

@@ -91,14 +91,18 @@ std::uint64_t ZstdParallelDecoder::group_memory_bytes(const ZstdParallelLimits& 
   return Group::memory_bytes(limits);
 }
 
-ZstdParallelDecoder::ZstdParallelDecoder(std::uint64_t window_bytes, const ZstdParallelLimits& limits)
+ZstdParallelDecoder::ZstdParallelDecoder(std::uint64_t window_bytes, const ZstdParallelLimits& limits,
+                                         const ZstdFrameStart& start)
     : window_bytes_(window_bytes),
       limits_(limits),
       most_block_bytes_(static_cast<std::size_t>(std::min<std::uint64_t>(window_bytes, kZstdMostBlockBytes))),
-      walk_(most_block_bytes_),
+      walk_(most_block_bytes_, start.origins),
       own_decoder_(std::make_unique<ZstdBlockDecoder>()),
-      content_(window_bytes, limits.kept_bytes()) {
+      content_(window_bytes, limits.kept_bytes(), start.frame_bytes, start.window, start.offsets),
+      origins_(start.origins),
+      block_number_(start.block_number) {
   made_.reserve(kMostMade);
+  passed_bytes_ = start.frame_bytes;
 }
 
 ZstdParallelDecoder::~ZstdParallelDecoder() { stop(); }

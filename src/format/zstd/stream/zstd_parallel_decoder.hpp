@@ -46,9 +46,20 @@ struct ZstdParallelLimits {
 ZstdParallelLimits zstd_parallel_limits(const StreamMeans& means, std::uint64_t window_bytes,
                                         std::optional<std::uint64_t> content_bytes);
 
+// What a decoder needs to begin between two blocks of a frame.
+struct ZstdFrameStart {
+  ZstdOrigins origins;                     // of the tables that the next block may use
+  ZstdOffsets offsets;                     // the last three, none of them a name
+  std::uint64_t frame_bytes = 0;           // of the content before
+  std::uint64_t block_number = 1;          // of the next block
+  std::span<const std::byte> window = {};  // the content before, as far back as the frame's window reaches
+};
+
 class ZstdParallelDecoder : public PieceStream {
  public:
-  ZstdParallelDecoder(std::uint64_t window_bytes, const ZstdParallelLimits& limits);
+  // `start` is used only while the decoder is made.
+  ZstdParallelDecoder(std::uint64_t window_bytes, const ZstdParallelLimits& limits,
+                      const ZstdFrameStart& start = {});
   ~ZstdParallelDecoder() override;
   ZstdParallelDecoder(const ZstdParallelDecoder&) = delete;
   ZstdParallelDecoder& operator=(const ZstdParallelDecoder&) = delete;
@@ -116,9 +127,9 @@ class ZstdParallelDecoder : public PieceStream {
 
   // Only for the thread that makes content.
   ZstdContent content_;
-  ZstdOrigins origins_;             // of the last block whose content was made
-  std::uint64_t block_number_ = 1;  // of the one after
-  std::size_t block_ = 0;           // that one, in the first group
+  ZstdOrigins origins_;         // of the last block whose content was made
+  std::uint64_t block_number_;  // of the one after
+  std::size_t block_ = 0;       // that one, in the first group
 
   // Guarded by mutex_.
   unsigned started_threads_ = 0;

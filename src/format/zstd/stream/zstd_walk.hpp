@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "format/zstd/block/zstd_block_header.hpp"
@@ -37,7 +38,9 @@ struct ZstdWalkedBlock {
 
 class ZstdWalk {
  public:
-  explicit ZstdWalk(std::size_t most_block_bytes) : most_block_bytes_(most_block_bytes) {}
+  // `origins`: of the block before the first one.
+  explicit ZstdWalk(std::size_t most_block_bytes, ZstdOrigins origins = {})
+      : most_block_bytes_(most_block_bytes), origins_(std::move(origins)) {}
 
   // Blocks are given one after the other. `data` is all of the block's; where the header alone shows damage, it may be
   // empty.

@@ -1,0 +1,335 @@
+// One frame of Zstandard in pieces on a device, beside the reference restorer: the same content, verdict, place and message. Here the processor
+// plays the device, with any trouble that devices make.
+#include "format/zstd/stream/zstd_device_decoder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "processor_zstd_pieces.hpp"
+#include "threads.hpp"
+#include "valid_data/valid_data.hpp"
+#include "zstd_device_reads.hpp"
+#include "zstd_frames.hpp"
+
+namespace hemstitch::testing {
+namespace {
+
+ZstdDeviceOfWindow with_trouble(const ZstdDeviceTrouble& trouble) {
+  return [trouble](std::uint64_t window_bytes, const ZstdDeviceLimits& limits) {
+    return std::make_unique<ProcessorZstdPieces>(window_bytes, limits, trouble);
+  };
+}
+ReadByDevice read_with_trouble(std::span<const std::byte> frame, const DeviceOptions& options,
+                               const ZstdDeviceTrouble& trouble = {}) {
+  return read_by_device(frame, options, with_trouble(trouble));
+}
+ReadByDevice require_with_trouble(std::span<const std::byte> frame, const DeviceOptions& options,
+                                  const ZstdDeviceTrouble& trouble = {}) {
+  return require_by_reference(frame, options, with_trouble(trouble));
+}
+
+Bytes varied_content(std::size_t size) {
+  return joined({wordy_bytes(size / 4), random_bytes(size / 8, 3, 40), equal_bytes(size / 8),
+                 runs_bytes(size / 8, 5), random_bytes(size / 8, 9), wordy_bytes(size / 4, 2)});
+}
+
+TEST_WITH_THREADS(ZstdDevice, LevelsWindowsAndPieces) {
+  for (const int window_log : {10, 14, 18}) {
+    const Bytes content = varied_content(window_log == 18 ? 1'500'000 : window_log == 14 ? 200'000 : 30'000);
+    for (const int level : {1, 3, 19}) {
+      if (window_log == 18 && level == 19) continue;
+      const Bytes frame = written_by_libzstd(content, {.level = level, .window_log = window_log});
+      for (const PieceSize size : kPieceSizes)
+        for (const bool settles : {false, true}) {
+          SCOPED_TRACE(std::to_string(level) + " " + std::to_string(window_log));
+          const ReadByDevice result = read_with_trouble(frame, {.size = size, .settles = settles});
+          ASSERT_EQ(result.read.outcome, ZstdOutcome::kWhole) << result.read.why;
+          ASSERT_TRUE(result.read.content == content);
+          ASSERT_EQ(result.read.used_bytes, frame.size());
+          ASSERT_EQ(result.device_bytes, content.size());
+          ASSERT_GT(result.device_steps, 1);
+          ASSERT_TRUE(result.failures.empty());
+        }
+    }
+  }
+}
+
+TEST(ZstdDevice, InputAndRoomOfAnySize) {
+  const Bytes content = varied_content(12'000);
+  const Bytes frame = written_by_libzstd(content, {.window_log = 10});
+  for (const std::size_t piece_bytes : {1, 2, 3, 4, 900, 1024, 1030, 3000, 1 << 20})
+    for (const PieceSize size : kPieceSizes) {
+      SCOPED_TRACE(piece_bytes);
+      const ReadByDevice result = require_with_trouble(frame, {.size = size, .piece_bytes = piece_bytes});
+      ASSERT_EQ(result.device_bytes, content.size());
+    }
+}
+
+TEST(ZstdDevice, AFrameThatComesWholeIsTheProcessors) {
+  const Bytes content = wordy_bytes(5000), frame = written_by_libzstd(content, {.window_log = 10});
+  const std::size_t header_bytes = 4 + zstd_header_rest_bytes(frame[4]);
+  DeviceDecoder made(1024, {}, with_trouble({}));
+  Bytes room(10'000);
+  const StreamStep step = made.decoder->restore(std::span(frame).subspan(header_bytes), room);
+  EXPECT_EQ(step.output_bytes, content.size());
+  EXPECT_EQ(made.decoder->device_bytes(), 0);
+  EXPECT_EQ(step.input_bytes - made.decoder->ahead_bytes(), frame.size() - header_bytes - 4);
+
+  ZstdDeviceDecoder none(1024, std::make_unique<ZstdReferenceDecoder>(1024, ZstdDictionary()),
+                         [](ZstdDeviceLimits&) { return nullptr; }, {}, {});
+  Bytes restored;
+  const ZstdRead read =
+      read_in_pieces(frame, {}, 100, [&](std::uint64_t, const ZstdDictionary&) { return &none; });
+  EXPECT_EQ(read.outcome, ZstdOutcome::kWhole);
+  EXPECT_TRUE(read.content == content);
+}
+
+TEST(ZstdDevice, RawRleAndEmptyBlocks) {
+  const Bytes raw = random_bytes(1000);
+  std::vector<Bytes> frames;
+  frames.push_back(HandMadeFrame(1 << 17).raw({}).raw(raw).raw({}).rle(7, 131072).rle(9, 0).raw({}).end());
+  frames.push_back(HandMadeFrame(1 << 10).raw(raw).compressed({}).raw(raw).end());  // damaged
+  frames.push_back(HandMadeFrame(1 << 10).raw(raw).rle(1, 1025).raw(raw).end());    // too large
+  frames.push_back(HandMadeFrame(1 << 10).raw(raw).block(ZstdBlockType::kReserved, 3, raw).end());
+  frames.push_back(HandMadeFrame(1 << 10).block(ZstdBlockType::kRaw, 2000, raw).end());
+  HandMadeFrame many(1 << 10);
+  for (int i = 0; i < 3'000; ++i) many.raw({});
+  frames.push_back(many.raw(raw).raw({}).end());
+  for (std::size_t i = 0; i < frames.size(); ++i)
+    for (const PieceSize size : kPieceSizes)
+      for (const std::size_t piece_bytes : {3, 1 << 20}) {
+        SCOPED_TRACE(i);
+        require_with_trouble(frames[i],
+                             {.size = size, .settles = piece_bytes != 3, .piece_bytes = piece_bytes});
+        if (HasFatalFailure()) return;
+      }
+}
+
+TEST(ZstdDevice, FramesThatNoEncoderWrites) {
+  std::uint64_t content_bytes = 0, device_bytes = 0;
+  for (unsigned seed = 0; seed < 600; ++seed) {
+    const ValidData made = valid_zstd_frame(seed, seed % 50 == 0 ? 300'000 : 5000);
+    if (!made.dictionary.empty()) continue;
+    SCOPED_TRACE(seed);
+    const ReadByDevice result = require_with_trouble(
+        made.data,
+        {.size = kPieceSizes[seed % 3], .settles = seed % 2 == 0, .piece_bytes = 1 + seed * 7 % 3000});
+    if (HasFatalFailure()) return;
+    content_bytes += made.content.size();
+    device_bytes += result.device_bytes;
+  }
+  EXPECT_EQ(device_bytes, content_bytes);
+}
+
+TEST(ZstdDevice, CutAtEachByteAndDamagedInEachByte) {
+  const std::vector<Bytes> frames{
+      written_by_libzstd(varied_content(5000), {.level = 1, .window_log = 10, .checksum = false}),
+      written_by_libzstd(wordy_bytes(4000), {.level = 19, .window_log = 10, .content_size = false})};
+  for (const Bytes& frame : frames)
+    for (std::size_t i = 0; i < frame.size(); ++i) {
+      SCOPED_TRACE(i);
+      DeviceOptions options{
+          .size = kPieceSizes[i % 3], .settles = i % 2 == 0, .piece_bytes = i % 5 == 0 ? 300u : 1u << 14};
+      require_with_trouble(std::span(frame).first(i), options);
+      Bytes damaged = frame;
+      damaged[i] ^= static_cast<std::byte>(1U << i % 8);
+      require_with_trouble(damaged, options);
+      if (HasFatalFailure()) return;
+    }
+}
+
+// Threads of the processor restore what the device does not.
+TEST_WITH_THREADS(ZstdDevice, DamageInLargeFrames) {
+  const Bytes content = varied_content(400'000);
+  std::mt19937 random(7);
+  for (const int window_log : {12, 14, 18}) {
+    const Bytes frame = written_by_libzstd(content, {.level = 19, .window_log = window_log});
+    for (unsigned round = 0; round < 6; ++round) {
+      Bytes damaged = frame;
+      damaged[20 + random() % (damaged.size() - 20)] ^= static_cast<std::byte>(1U << random() % 8);
+      SCOPED_TRACE(round);
+      require_with_trouble(
+          damaged, {.size = kPieceSizes[round % 3], .settles = round % 2 == 0, .threads = 1 + round % 4});
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+// Where the device is in doubt, or has room for a few blocks alone.
+TEST_WITH_THREADS(ZstdDevice, GoesOnWhereTheDeviceStops) {
+  // At this level, matches reach into earlier blocks.
+  const Bytes content = varied_content(60'000),
+              frame = written_by_libzstd(content, {.level = 19, .window_log = 11});
+  for (const unsigned threads : {1, 3}) {
+    for (const unsigned call : {1, 2, 5, 9}) {
+      SCOPED_TRACE(call);
+      const ReadByDevice result = require_with_trouble(frame, {.threads = threads}, {.doubts = {call}});
+      if (HasFatalFailure()) return;
+      EXPECT_EQ(result.device_bytes == 0, call == 1);
+      EXPECT_LT(result.device_bytes, content.size());
+      EXPECT_TRUE(result.failures.empty());
+    }
+    for (const std::size_t blocks : {1, 2}) {
+      const ReadByDevice result = require_with_trouble(frame, {.size = PieceSize::kMany, .threads = threads},
+                                                       {.most_blocks = blocks});
+      EXPECT_EQ(result.device_bytes, content.size());
+    }
+    const ReadByDevice none = require_with_trouble(frame, {.threads = threads}, {.most_blocks = 0});
+    EXPECT_EQ(none.device_bytes, 0);
+  }
+}
+
+TEST_WITH_THREADS(ZstdDevice, LosesNothingWhereTheDeviceFails) {
+  const Bytes content = varied_content(50'000),
+              frame = written_by_libzstd(content, {.level = 19, .window_log = 12});
+  std::vector<ZstdDeviceTrouble> troubles;
+  for (const unsigned call : {1, 2, 3, 7, 12}) {
+    troubles.push_back({.uploads = {call}});
+    troubles.push_back({.decodes = {call}});
+    troubles.push_back({.polls = {call}});
+    troubles.push_back({.results = {call}});
+    troubles.push_back({.resolves = {call}});
+    troubles.push_back({.downloads = {call}});
+    troubles.push_back({.waits = {call}});
+    troubles.push_back({.waits = {call, call + 1, call + 3}});
+    troubles.push_back({.nonsense = {call}});
+    troubles.push_back({.lost_from_result = call});
+  }
+  for (std::size_t i = 0; i < troubles.size(); ++i)
+    for (const PieceSize size : {PieceSize::kBlock, PieceSize::kSome})
+      for (const bool settles : {false, true}) {
+        SCOPED_TRACE(i);
+        const ReadByDevice result = require_with_trouble(
+            frame, {.size = size, .settles = settles, .piece_bytes = 1000, .threads = settles ? 1u : 3u},
+            troubles[i]);
+        if (HasFatalFailure()) return;
+        // A large piece has fewer calls.
+        ASSERT_LE(result.failures.size(), 1);
+        if (size == PieceSize::kBlock) {
+          ASSERT_EQ(result.failures.size(), 1);
+          ASSERT_NE(result.failures[0].find(troubles[i].nonsense.empty() ? "injected" : "add up"),
+                    std::string::npos)
+              << result.failures[0];
+        }
+      }
+}
+
+// Content is settled late, by another thread, as slots of the pipeline are; and the device may be lost before.
+TEST_WITH_THREADS(ZstdDevice, ContentArrivesLate) {
+  const Bytes content = varied_content(150'000);
+  const Bytes frame = written_by_libzstd(content, {.level = 19, .window_log = 13, .checksum = false});
+  const std::size_t header_bytes = 4 + zstd_header_rest_bytes(frame[4]);
+  std::set<unsigned> later_waits, some_waits, few_waits;
+  for (unsigned call = 9; call < 1000; ++call) later_waits.insert(call);
+  for (unsigned call = 3; call < 1000; call += 4) some_waits.insert(call);
+  for (unsigned call = 2; call < 1000; call += 7) few_waits.insert(call);
+  const std::vector<ZstdDeviceTrouble> troubles{{},
+                                                {.doubts = {6}},
+                                                {.waits = later_waits},
+                                                {.waits = some_waits},
+                                                {.waits = few_waits},
+                                                {.lost_from_result = 5},
+                                                {.downloads = {12}, .waits = some_waits}};
+  for (const ZstdDeviceTrouble& trouble : troubles)
+    for (const bool by_thread : {false, true}) {
+      DeviceDecoder made(1 << 13, {.settles = true}, with_trouble(trouble));
+      StreamDecoder& decoder = *made.decoder;
+      std::atomic<bool> is_over = false;
+      std::thread settler;
+      if (by_thread)
+        settler = std::thread([&] {
+          while (!is_over) decoder.settle(decoder.under_way());
+        });
+      GuardedBuffer restored(content.size());
+      std::span<const std::byte> left = std::span(frame).subspan(header_bytes);
+      std::size_t done = 0;
+      for (StreamStep step; !step.ended;) {
+        step = decoder.restore(
+            left.first(std::min<std::size_t>(left.size(), done == 0 ? 100 : 5000)),
+            restored.bytes().subspan(done, std::min<std::size_t>(content.size() - done, 7000)));
+        if (step.status != Status::kOk || (step.input_bytes == 0 && step.output_bytes == 0 && !step.ended))
+          break;
+        left = left.subspan(step.input_bytes);
+        done += step.output_bytes;
+      }
+      is_over = true;
+      if (by_thread) settler.join();
+      decoder.settle(decoder.under_way());
+      EXPECT_EQ(done, content.size());
+      EXPECT_TRUE(std::ranges::equal(restored.bytes(), content));
+      EXPECT_TRUE(left.empty());
+    }
+}
+
+// From a pipe: what has come is restored, as far as blocks are whole, though more will come.
+TEST_WITH_THREADS(ZstdDevice, BlocksThatHaveComeAreNotHeldBack) {
+  const Bytes content = varied_content(40'000);
+  const Bytes frame =
+      written_by_libzstd(content, {.window_log = 11, .checksum = false, .content_size = false});
+  for (const ZstdDeviceTrouble& trouble : {ZstdDeviceTrouble{}, ZstdDeviceTrouble{.lost_from_result = 9}})
+    for (const PieceSize size : kPieceSizes) {
+      DeviceDecoder made(1 << 11, {.size = size}, with_trouble(trouble));
+      StreamDecoder& decoder = *made.decoder;
+      Bytes room(3000);
+      std::size_t restored = 0;
+      for (std::size_t at = 4 + zstd_header_rest_bytes(frame[4]), blocks = 0;; ++blocks) {
+        // A block, and the beginning of the next one.
+        const ZstdBlockHeader block = read_zstd_block_header(&frame[at]);
+        const std::size_t end = at + kZstdBlockHeaderBytes + block.data_bytes();
+        std::span<const std::byte> input = std::span(frame).subspan(at, end + (block.last ? 0 : 2) - at);
+        if (blocks != 0) input = input.subspan(2);
+        StreamStep step;
+        do {
+          step = input.empty() ? decoder.restore_so_far(room) : decoder.restore(input, room);
+          ASSERT_EQ(step.status, Status::kOk);
+          ASSERT_TRUE(std::equal(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(step.output_bytes),
+                                 content.begin() + static_cast<std::ptrdiff_t>(restored)));
+          restored += step.output_bytes;
+          input = input.subspan(step.input_bytes);
+        } while (!step.ended && (step.input_bytes != 0 || step.output_bytes != 0));
+        ASSERT_EQ(step.ended, block.last);
+        ASSERT_EQ(decoder.ahead_bytes(), block.last ? 0 : 2);
+        if (block.last) break;
+        at = end;
+      }
+      EXPECT_EQ(restored, content.size());
+      EXPECT_GT(made.decoder->device_bytes(), 10'000);
+    }
+}
+
+TEST(ZstdDevice, LimitsFitFrameAndMemory) {
+  constexpr std::uint64_t kMb = 1 << 20;
+  const auto limits_for = [](std::uint64_t window_bytes, std::optional<std::uint64_t> content_bytes,
+                             const StreamMeans& means, std::uint64_t device_limit_bytes = 0) {
+    FrameHeader header;
+    header.history_bytes = static_cast<std::size_t>(window_bytes);
+    header.content_bytes = content_bytes;
+    return zstd_device_limits(header, means, device_limit_bytes, [&](const ZstdDeviceLimits& limits) {
+      return 10 * std::uint64_t{limits.content_bytes} + 2 * window_bytes;
+    });
+  };
+  EXPECT_FALSE(limits_for(8 * kMb, 10 * kMb, {}));
+  EXPECT_FALSE(limits_for(8 * kMb, {}, {.input_bytes = kMb}));
+  EXPECT_FALSE(limits_for(8 * kMb, {}, {.points = true}));
+  EXPECT_EQ(limits_for(8 * kMb, {}, {})->content_bytes, 256 * kMb);
+  EXPECT_EQ(limits_for(8 * kMb, 100 * kMb, {})->content_bytes, 32 * kMb);
+  EXPECT_EQ(limits_for(8 * kMb, {}, {.input_bytes = 40 * kMb})->input_bytes, 16 * kMb);
+  EXPECT_EQ(limits_for(8 * kMb, {}, {}, 1000 * kMb)->content_bytes, 64 * kMb);
+  EXPECT_FALSE(limits_for(8 * kMb, {}, {}, 50 * kMb));
+  EXPECT_FALSE(limits_for(64 * kMb, {}, {}, 100 * kMb));
+  // Places have 31 bits.
+  EXPECT_EQ(limits_for(2000 * kMb, {}, {})->content_bytes, 32 * kMb);
+  EXPECT_FALSE(limits_for(2048 * kMb, {}, {}));
+  const auto some = limits_for(8 * kMb, {}, {.threads = 4, .memory_bytes = 100 * kMb});
+  EXPECT_EQ(some->content_bytes, 32 * kMb);
+  EXPECT_LE(some->memory_bytes(8 * kMb), 100 * kMb);
+  EXPECT_FALSE(limits_for(64 * kMb, {}, {.memory_bytes = 100 * kMb}));
+  EXPECT_EQ(limits_for(8 * kMb, {}, {.threads = 4})->processor.threads, 4);
+}
+
+}  // namespace
+}  // namespace hemstitch::testing
