@@ -7,7 +7,9 @@
 
 #include "format/zstd/stream/zstd_frame_stages.cuh"
 #include "valid_data/valid_data.hpp"
+#include "zstd_device_reads.hpp"
 #include "zstd_frame_kernels.hpp"
+#include "zstd_kernel_pieces.hpp"
 
 namespace hemstitch {
 namespace {
@@ -192,6 +194,40 @@ TEST(EmulatedZstdFrame, DamagedFramesThatNoEncoderWrites) {
     expect_by_reference(frame, {.blocks = random() % 2 == 0 ? 3u : 1000u, .capacity = 4000});
     if (HasFailure()) return;
   }
+}
+
+// ---- Through the decoder of streams (zstd_device_decoder.hpp) ----
+
+std::unique_ptr<ZstdPieceDevice> kernel_pieces(std::uint64_t window_bytes, const ZstdDeviceLimits& limits) {
+  return std::make_unique<ZstdKernelPieces>(window_bytes, limits);
+}
+
+TEST(EmulatedZstdFrame, AsAStream) {
+  const Bytes content = content_of_every_kind(kTriedOneOf == 1 ? 60'000 : 12'000);
+  for (const int window_log : {10, 13})
+    for (const PieceSize size : kPieceSizes) {
+      const Bytes frame = written_by_libzstd(content, {.level = 5, .window_log = window_log});
+      const ReadByDevice result =
+          require_by_reference(frame, {.size = size, .settles = size == PieceSize::kSome}, kernel_pieces);
+      EXPECT_EQ(result.device_bytes, content.size());
+    }
+}
+
+TEST(EmulatedZstdFrame, AsAStreamThatIsDamaged) {
+  std::mt19937 random(6);
+  std::uint64_t device_bytes = 0;
+  for (std::uint64_t seed = 0; seed < 24; seed += kTriedOneOf) {
+    SCOPED_TRACE(seed);
+    const ValidData made = valid_zstd_frame(seed, 3000);
+    if (!made.dictionary.empty()) continue;
+    Bytes frame = made.data;
+    if (seed % 2 == 0) frame[random() % frame.size()] ^= std::byte{1} << random() % 8;
+    device_bytes +=
+        require_by_reference(frame, {.size = kPieceSizes[seed % 2], .piece_bytes = 500}, kernel_pieces)
+            .device_bytes;
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(device_bytes, 0);
 }
 
 }  // namespace
