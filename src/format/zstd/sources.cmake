@@ -49,5 +49,6 @@ set(cuda
   stream/zstd_frame_open.cu
   stream/zstd_frame_places.cu
   stream/zstd_frame_resolve.cu
+  stream/zstd_piece_device_cuda.cpp
   zstd_format_cuda.cpp
 )

@@ -1,0 +1,92 @@
+// One frame of Zstandard through the decoder of streams and its device, in pieces of all sizes, beside the reference restorer. The kernels have
+// a test of their own (zstd_frame_test.cpp), as the decoder has with a device that the processor plays.
+#include <random>
+
+#include "cuda_test.hpp"
+#include "format/zstd/stream/zstd_piece_device_cuda.hpp"
+#include "valid_data/valid_data.hpp"
+#include "zstd_device_reads.hpp"
+
+namespace hemstitch {
+namespace {
+
+using namespace testing;
+
+std::unique_ptr<ZstdPieceDevice> cuda_pieces(std::uint64_t window_bytes, const ZstdDeviceLimits& limits) {
+  return std::make_unique<cuda::CudaZstdPieces>(cuda::open_device({}), limits, window_bytes, nullptr);
+}
+
+class ZstdStreamTest : public EngineTest {
+ protected:
+  // Returns how many bytes the device restored.
+  static std::uint64_t require_right(std::span<const std::byte> frame, const DeviceOptions& options) {
+    const ReadByDevice result = require_by_reference(frame, options, cuda_pieces);
+    EXPECT_TRUE(result.failures.empty()) << result.failures[0];
+    return result.device_bytes;
+  }
+};
+
+Bytes content_of_every_kind(std::size_t bytes) {
+  return joined({wordy_bytes(bytes / 4), random_bytes(bytes / 8, 3, 40), equal_bytes(bytes / 8),
+                 runs_bytes(bytes / 8, 5), random_bytes(bytes / 8, 9), wordy_bytes(bytes / 4, 2)});
+}
+
+TEST_F(ZstdStreamTest, RestoresLevelsAndWindows) {
+  for (const int window_log : {12, 17, 20}) {
+    const Bytes content = content_of_every_kind(window_log == 12 ? 200'000 : 12'000'000);
+    for (const int level : {1, 3, 12}) {
+      const Bytes frame = written_by_libzstd(content, {.level = level, .window_log = window_log});
+      for (const PieceSize size : kPieceSizes)
+        for (const bool settles : {false, true}) {
+          SCOPED_TRACE(std::to_string(level) + " " + std::to_string(window_log));
+          EXPECT_EQ(require_right(frame, {.size = size, .settles = settles, .piece_bytes = 1 << 20}),
+                    content.size());
+        }
+    }
+  }
+}
+
+TEST_F(ZstdStreamTest, FramesThatNoEncoderWrites) {
+  std::uint64_t device_bytes = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    const ValidData made = valid_zstd_frame(seed, seed % 50 == 0 ? 300'000 : 5000);
+    if (made.dictionary.empty())
+      device_bytes += require_right(made.data, {.size = kPieceSizes[seed % 3], .settles = seed % 2 == 0});
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(device_bytes, 100'000);
+}
+
+TEST_F(ZstdStreamTest, JudgesDamageAsTheReferenceDoes) {
+  const Bytes frame = written_by_libzstd(content_of_every_kind(1'000'000), {.level = 5, .window_log = 16});
+  std::mt19937 random(1);
+  for (unsigned round = 0; round < 100; ++round) {
+    SCOPED_TRACE(round);
+    Bytes changed = frame;
+    const std::size_t at = 20 + random() % (frame.size() - 20);
+    if (round % 3 == 0)
+      changed.resize(at);
+    else
+      changed[at] ^= std::byte{1} << random() % 8;
+    require_right(changed,
+                  {.size = kPieceSizes[round % 3], .settles = round % 2 == 0, .threads = 1 + round % 4});
+    if (HasFailure()) return;
+  }
+}
+
+// Less memory than the pieces take is a failure of the device before the frame begins.
+TEST_F(ZstdStreamTest, NeedsNoMoreMemoryThanItSays) {
+  const ZstdDeviceLimits limits{.content_bytes = std::size_t{8} << 20};
+  constexpr std::uint64_t kWindowBytes = std::uint64_t{2} << 20;
+  const std::uint64_t bytes = cuda::cuda_zstd_pieces_bytes(limits, kWindowBytes);
+  const cuda::DeviceFacts facts = cuda::open_device({}).facts();
+  cuda::Device room(facts,
+                    cuda::Device::Limits{.memory_bytes = static_cast<std::size_t>(bytes + (bytes >> 10))});
+  EXPECT_NO_THROW(cuda::CudaZstdPieces(room, limits, kWindowBytes, nullptr));
+  cuda::Device less(facts, cuda::Device::Limits{.memory_bytes = static_cast<std::size_t>(bytes / 2)});
+  EXPECT_THROW(cuda::CudaZstdPieces(less, limits, kWindowBytes, nullptr), Error);
+}
+
+}  // namespace
+}  // namespace hemstitch
