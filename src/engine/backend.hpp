@@ -130,4 +130,7 @@ class Backend {
   virtual std::vector<std::string> details(std::string_view /*device*/) const { return {}; }
 };
 
+// Whether it writes the project's own bytes, which the twins define.
+inline bool writes_own_bytes(const Backend& backend) { return backend.fallback_name() == "reference"; }
+
 }  // namespace hemstitch

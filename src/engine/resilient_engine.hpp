@@ -77,6 +77,10 @@ class ResilientEngine {
     return backend_->supports(format.id(), direction);
   }
 
+  // The writer of frames for what the backend writes that was chosen first.
+  std::unique_ptr<FrameWriter> make_writer(const FrameFormat& format, const CompressOptions& options) const {
+    return writes_own_bytes(*backend_) ? format.make_own_writer(options) : format.make_writer(options);
+  }
   // Throws kInvalidOption if the backend cannot restore the format, and so cannot verify its output.
   void require_verifying(const FrameFormat& format) const;
 

@@ -135,6 +135,11 @@ class FrameFormat {
     return nullptr;
   }
   virtual std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const = 0;
+  // The same for frames whose blocks have the project's own bytes, where these may refer farther back. The bytes of the processor's
+  // library must fit into such a frame, too.
+  virtual std::unique_ptr<FrameWriter> make_own_writer(const CompressOptions& options) const {
+    return make_writer(options);
+  }
 
   // Restores a stream from the middle, where a block begins: after the first `taken_bits` (at most 7) bits
   // of `first_byte`. If `taken_bits` is not 0, `first_byte` is not part of the input that follows. `window`

@@ -28,8 +28,6 @@ CompressJob::CompressJob(const CompressOptions& given, const StreamPlaces& place
     : options_(checked_options(given)),
       format_(FormatTable::instance().of(given.format)),
       dictionary_(copied(format_.dictionary_content(given.dictionary))),
-      writer_(format_.make_writer(options_)),
-      frame_room_(writer_->room()),
       engine_(given.backend, given.device,
               {.format = given.format,
                .level = options_.level,
@@ -38,6 +36,8 @@ CompressJob::CompressJob(const CompressOptions& given, const StreamPlaces& place
                .to = places.to,
                .threads = given.threads},
               time, given.between_pieces),
+      writer_(engine_.make_writer(format_, options_)),
+      frame_room_(writer_->room()),
       threads_(resolve_threads(given.threads)),
       history_bytes_(writer_->history_bytes()),
       held_bytes_(writer_->layout(UINT64_MAX).last_byte_apart ? 1 : 0) {

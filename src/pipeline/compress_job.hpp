@@ -126,9 +126,9 @@ class CompressJob {
   const FrameFormat& format_;
   std::size_t header_bytes_ = 0;       // of the frame that was begun last
   std::vector<std::byte> dictionary_;  // its content
+  ResilientEngine engine_;
   std::unique_ptr<FrameWriter> writer_;
   FrameRoom frame_room_;
-  ResilientEngine engine_;
   EncodeParameters parameters_;
   unsigned threads_;
   std::size_t history_bytes_;               // how much content before a block it may refer to

@@ -32,7 +32,7 @@ FrameCompressor::FrameCompressor(const CompressOptions& given, const FrameBatchL
       options_(with_defaults(given)),
       format_(FormatTable::instance().of(given.format)),
       dictionary_(copied(format_.dictionary_content(given.dictionary))),
-      writer_(format_.make_writer(options_)),
+      writer_(engine_.make_writer(format_, options_)),
       frame_room_(writer_->room()) {
   options_.dictionary = dictionary_;
   const CompressOptions& options = options_;

@@ -19,6 +19,8 @@
 
 #include "format/deflate/compress/deflate_compress_reference.hpp"
 #include "format/lz4/compress/lz4_compress_reference.hpp"
+#include "format/zstd/compress/zstd_compress_reference.hpp"
+#include "format/zstd/zstd_limits.hpp"
 #include "hemstitch/hemstitch.hpp"
 #include "match/finders.hpp"
 #include "match/hash_chain/hash_chain.hpp"
@@ -191,6 +193,18 @@ void add_deflate(std::span<const std::byte> bytes, WrittenByWhat& all) {
   all["reference, bgzf, level 6"] = written.back();
 }
 
+void add_zstd(std::span<const std::byte> bytes, WrittenByWhat& all) {
+  constexpr int kLevels[] = {1, 3};  // the levels between and above have the same definitions
+  std::vector<Written> written(std::size(kLevels));
+  tbb::parallel_for(std::size_t{0}, written.size(), [&](std::size_t i) {
+    Bytes room(zstd_data_room(bytes.size()));
+    const EncodedBlock part = compress_zstd_part_reference({bytes, 0}, zstd_level(kLevels[i]), room);
+    written[i] = {part.bytes, hash_of(room.data(), part.bytes)};
+  });
+  for (std::size_t i = 0; i < std::size(kLevels); ++i)
+    all[fmt::format("reference, zstd, level {}", kLevels[i])] = written[i];
+}
+
 void check_or_record(const std::string& input, const WrittenByWhat& written) {
   nlohmann::ordered_json recorded = read_written();
   if (recording()) {
@@ -227,6 +241,7 @@ void check_input(const std::string& name, std::span<const std::byte> bytes) {
   add_frames(bytes, frame_cases("reference", kOwnLevels, kSmallBlocks, dictionary), written);
   add_frames(bytes, frame_cases("cpu", kCpuLevels, kDefaultBlocks, dictionary), written);
   add_deflate(bytes, written);
+  add_zstd(bytes, written);
   add_finders(bytes, written);
   check_or_record(name, written);
 }
@@ -239,6 +254,7 @@ void check_large_blocks(const std::string& name, std::span<const std::byte> byte
       for (const std::size_t block_bytes : kLargeBlocks)
         cases.push_back(frame_case(backend, level, block_bytes));
   add_frames(bytes, cases, written);
+  add_zstd(bytes, written);
   check_or_record(name, written);
 }
 

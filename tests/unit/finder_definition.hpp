@@ -67,36 +67,39 @@ inline Match chain_choice(std::span<const std::byte> data, std::size_t p, std::s
   return best;
 }
 
-// True lengths and the stitch over `reach` positions (0: none), from the choices of all positions.
+// The stitch over `reach` positions (0: none).
+inline std::vector<Match> stitched_matches(const FinderInput& input, std::vector<Match> matches,
+                                           std::size_t reach) {
+  const std::size_t history = input.history_bytes, count = matches.size();
+  if (reach == 0) return matches;
+  const std::vector<Match> found = matches;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t k = 1; k <= reach && i + k < count; ++k) {
+      const Match ahead = found[i + k];
+      const std::size_t p = history + i;
+      if (ahead.length == 0 || ahead.offset > p || agreeing_bytes(input.data, p, p - ahead.offset, k) < k)
+        continue;
+      const auto length = static_cast<std::uint32_t>(std::min<std::size_t>(k + ahead.length, 65535));
+      if (length > matches[i].length || (length == matches[i].length && ahead.offset < matches[i].offset))
+        matches[i] = {ahead.offset, length};
+    }
+  }
+  for (std::size_t i = 1; i < count; ++i)
+    if (matches[i - 1].length > 1 && matches[i - 1].length - 1 > matches[i].length)
+      matches[i] = {matches[i - 1].offset, matches[i - 1].length - 1};
+  return matches;
+}
+
+// True lengths and the stitch, from the choices of all positions.
 inline MatchRecords finished_records(const FinderInput& input, std::vector<Match> matches,
                                      std::uint32_t cap_bytes, std::size_t reach) {
-  const auto data = input.data;
-  const std::size_t history = input.history_bytes, count = matches.size();
-  for (std::size_t i = 0; i < count; ++i)
+  for (std::size_t i = 0; i < matches.size(); ++i)
     if (matches[i].length == cap_bytes)
-      matches[i].length = static_cast<std::uint32_t>(
-          agreeing_bytes(data, history + i, history + i - matches[i].offset, 65535));
-
-  if (reach != 0) {
-    const std::vector<Match> found = matches;
-    for (std::size_t i = 0; i < count; ++i) {
-      for (std::size_t k = 1; k <= reach && i + k < count; ++k) {
-        const Match ahead = found[i + k];
-        const std::size_t p = history + i;
-        if (ahead.length == 0 || ahead.offset > p || agreeing_bytes(data, p, p - ahead.offset, k) < k)
-          continue;
-        const auto length = static_cast<std::uint32_t>(std::min<std::size_t>(k + ahead.length, 65535));
-        if (length > matches[i].length || (length == matches[i].length && ahead.offset < matches[i].offset))
-          matches[i] = {ahead.offset, length};
-      }
-    }
-    for (std::size_t i = 1; i < count; ++i)
-      if (matches[i - 1].length > 1 && matches[i - 1].length - 1 > matches[i].length)
-        matches[i] = {matches[i - 1].offset, matches[i - 1].length - 1};
-  }
-
+      matches[i].length = static_cast<std::uint32_t>(agreeing_bytes(
+          input.data, input.history_bytes + i, input.history_bytes + i - matches[i].offset, 65535));
   MatchRecords records;
-  for (const Match& match : matches) records.push_back(pack_match(match.offset, match.length));
+  for (const Match& match : stitched_matches(input, std::move(matches), reach))
+    records.push_back(pack_match(match.offset, match.length));
   return records;
 }
 

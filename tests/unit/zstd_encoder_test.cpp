@@ -334,7 +334,7 @@ void expect_part_restores(const FinderInput& input, int level, const std::string
   ASSERT_TRUE(std::ranges::equal(read.content, input.data));
 }
 
-constexpr int kDistinctZstdLevels[] = {1};  // the others have the same definitions
+constexpr int kDistinctZstdLevels[] = {1, 3};  // the others have the same definitions
 
 TEST(ZstdEncoder, EveryShapeRestoresAtEveryLevel) {
   for (const Shape& shape : boundary_shapes(4097))
@@ -375,6 +375,15 @@ TEST(ZstdEncoder, MatchesReachIntoTheHistory) {
   for (const FinderCase& finder_case : finder_cases(5000))
     for (const int level : kDistinctZstdLevels)
       expect_part_restores(finder_case.input(), level, finder_case.name);
+  // The window of far; what lies between is one byte, so that a near match hides none.
+  for (const std::size_t distance : {kFarWindowBytes, kFarWindowBytes + 8}) {
+    const Bytes again = random_bytes(200, 5);
+    const Bytes data = again + equal_bytes(distance - 200) + again;
+    const FinderInput input{data, distance};
+    EXPECT_EQ(zstd_part_of(input, 3, zstd_data_room(200)).size() < 40, distance <= kFarWindowBytes)
+        << distance;
+    expect_part_restores(input, 3, std::to_string(distance));
+  }
   // The greatest distance of the near finder, and one byte more.
   for (const std::size_t distance : {65534, 65535, 65536}) {
     const Bytes again = random_bytes(200, 5);
@@ -400,7 +409,7 @@ TEST(ZstdEncoder, WritesNothingOutsideOfItsRoom) {
   EXPECT_EQ(zstd_part_of({random_bytes(200'000), 0}, 1, zstd_data_room(200'000)).size(), 200'000u + 4 * 3);
 }
 
-CompressOptions reference_writing(int level = 1, std::size_t part_bytes = 1 << 20) {
+CompressOptions reference_writing(int level = 3, std::size_t part_bytes = 1 << 20) {
   CompressOptions options;
   options.format = Format::kZstd;
   options.backend = "reference";
@@ -429,6 +438,38 @@ TEST_WITH_THREADS(ZstdEncoder, FramesAreReadByAll) {
       options.backend = backend;
       options.threads = 2;
       EXPECT_TRUE(restore(frame, options) == content);
+    }
+  }
+}
+
+// Repeats from parts before, over the whole window and not beyond it; the header must say so.
+TEST(ZstdEncoder, MatchesReachOverParts) {
+  const Bytes noise = random_bytes(50'000, 3), between = equal_bytes(4 << 20);
+  for (const std::size_t gap : {std::size_t{1} << 20, std::size_t{5} << 20}) {
+    Bytes content = noise;
+    while (content.size() < gap) content = content + between;
+    content.resize(gap);
+    content = content + noise;
+    for (const bool stream : {false, true}) {
+      Bytes frame;
+      if (stream) {
+        Compressor compressor(reference_writing(), [&](std::span<const std::byte> piece) {
+          frame.insert(frame.end(), piece.begin(), piece.end());
+        });
+        compressor.write(content);
+        compressor.finish();
+      } else {
+        frame = compress(content, reference_writing());
+      }
+      EXPECT_LT(frame.size(), 60'000u);
+      const auto header = read_zstd_header(std::span(frame).subspan(4, zstd_header_rest_bytes(frame[4])));
+      EXPECT_LE(header->window_bytes, kFarWindowBytes);
+      const ZstdRead read = read_by_libzstd(frame, {}, 100'000);
+      ASSERT_EQ(read.outcome, ZstdOutcome::kWhole) << read.why;
+      EXPECT_TRUE(read.content == content);
+      if (!stream) {
+        EXPECT_TRUE(read_by_reference(frame).content == content);
+      }
     }
   }
 }

@@ -98,6 +98,9 @@ class ZstdFormat : public FrameFormat {
   std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const override {
     return make_zstd_writer(options);
   }
+  std::unique_ptr<FrameWriter> make_own_writer(const CompressOptions& options) const override {
+    return make_zstd_own_writer(options);
+  }
   std::optional<std::uint64_t> restored_bytes(std::span<const std::byte>) const override {
     return std::nullopt;  // its blocks are only known as a stream
   }

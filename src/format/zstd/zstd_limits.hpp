@@ -17,6 +17,7 @@ inline constexpr std::array<std::size_t, 2> kZstdPartSizes{1 << 20, 4 << 20};
 inline constexpr std::size_t kZstdDefaultPartBytes = 4 << 20;
 // How much history: libzstd's own threads take an eighth of the window at most levels. To take in history
 // costs time, and the high levels make more of it.
+// `cpu` uses no more, whatever it is given: with the largest part it is within the window that our own bytes have.
 constexpr std::size_t zstd_history_bytes(int level) {
   constexpr int kFirstHighLevel = 13;
   return level < kFirstHighLevel ? std::size_t{512} << 10 : std::size_t{4} << 20;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <type_traits>
 
 #include "core/between_pieces.hpp"
 #include "match/common/common_length.hpp"
@@ -24,8 +25,18 @@ void extend_capped_matches(const FinderInput& input, std::size_t cap_bytes, Matc
 
 namespace {
 
-MatchRecords stitch_backward(const FinderInput& input, std::size_t reach, const MatchRecords& found) {
-  MatchRecords stitched(found.size());
+template <typename Record>
+Record record_of(Match match) {
+  if constexpr (std::is_same_v<Record, WideRecord>)
+    return match;
+  else
+    return pack_match(match.offset, match.length);
+}
+
+template <typename Record>
+std::vector<Record> stitch_backward(const FinderInput& input, std::size_t reach,
+                                    const std::vector<Record>& found) {
+  std::vector<Record> stitched(found.size());
   PositionCount positions;
   for (std::size_t position = 0; position < found.size(); ++position, positions.next()) {
     Match best{record_offset(found[position]), record_length(found[position])};
@@ -39,24 +50,29 @@ MatchRecords stitch_backward(const FinderInput& input, std::size_t reach, const 
                            static_cast<std::uint32_t>(std::min<std::size_t>(length, kMaxRecordLength))};
       if (better_match(borrowed, best) && std::equal(here, here + ahead, here - offset)) best = borrowed;
     }
-    stitched[position] = pack_match(best.offset, best.length);
+    stitched[position] = record_of<Record>(best);
   }
   return stitched;
 }
 
-void stitch_forward(MatchRecords& records) {
+template <typename Record>
+void stitch_forward(std::vector<Record>& records) {
   for (std::size_t position = 1; position < records.size(); ++position) {
     const std::uint32_t before = record_length(records[position - 1]);
     if (before > record_length(records[position]) + 1)
-      records[position] = pack_match(record_offset(records[position - 1]), before - 1);
+      records[position] = record_of<Record>({record_offset(records[position - 1]), before - 1});
   }
 }
 
 }  // namespace
 
-void stitch_matches(const FinderInput& input, std::size_t reach, MatchRecords& records) {
+template <typename Record>
+void stitch_matches(const FinderInput& input, std::size_t reach, std::vector<Record>& records) {
   records = stitch_backward(input, reach, records);
   stitch_forward(records);
 }
+
+template void stitch_matches(const FinderInput&, std::size_t, MatchRecords&);
+template void stitch_matches(const FinderInput&, std::size_t, std::vector<WideRecord>&);
 
 }  // namespace hemstitch

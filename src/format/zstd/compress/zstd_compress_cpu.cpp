@@ -10,6 +10,7 @@
 #include "format/zstd/frame/zstd_frame_header.hpp"
 #include "format/zstd/restore/zstd_bits.hpp"
 #include "format/zstd/zstd_library.hpp"
+#include "format/zstd/zstd_limits.hpp"
 
 namespace hemstitch {
 namespace {
@@ -53,8 +54,10 @@ std::size_t ZstdCompressorCpu::compress(const BlockTask& part, int level, int wi
   if (window_log != 0) set_zstd_window(context, window_log);
   if (!part.dictionary.empty())
     use_dictionary(part.dictionary, level);
-  else if (!part.history.empty())
-    checked_zstd(ZSTD_CCtx_refPrefix(context, part.history.data(), part.history.size()));
+  else if (!part.history.empty()) {
+    const auto history = part.history.last(std::min(part.history.size(), zstd_history_bytes(level)));
+    checked_zstd(ZSTD_CCtx_refPrefix(context, history.data(), history.size()));
+  }
   const std::span<std::byte> room = part.output;
   const std::size_t frame_bytes =
       ZSTD_compress2(context, room.data(), room.size(), part.input.data(), part.input.size());

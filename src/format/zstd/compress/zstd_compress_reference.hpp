@@ -1,6 +1,6 @@
 // The Zstandard encoder's twin: from content to the blocks of a part of a frame. It defines the bytes of every device.
 //
-//   find    hash_chain and near_three, in pieces of kZstdFindBytes, each with the kZstdNearWindowBytes before it as history
+//   find    hash_chain, near_three and, as the level says, far, in pieces of kZstdFindBytes, each with the window of the finder before it as history
 //   parse   each block of kZstdOwnBlockBytes by itself (parse/zstd_lazy.hpp)
 //   write   each block by itself (entropy/zstd_block_writer.hpp)
 //

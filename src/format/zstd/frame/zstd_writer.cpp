@@ -9,6 +9,7 @@
 #include "format/zstd/frame/zstd_frame_header.hpp"
 #include "format/zstd/frame/zstd_places.hpp"
 #include "format/zstd/restore/zstd_dictionary.hpp"
+#include "format/zstd/zstd_levels.hpp"
 #include "format/zstd/zstd_limits.hpp"
 
 namespace hemstitch {
@@ -16,11 +17,11 @@ namespace {
 
 class ZstdWriter : public FrameWriter {
  public:
-  explicit ZstdWriter(const CompressOptions& options)
+  // A match may reach back by `reach_bytes`.
+  ZstdWriter(const CompressOptions& options, std::size_t history_bytes, std::uint64_t reach_bytes)
       : part_bytes_(options.block_bytes),
-        history_bytes_(options.window_log == 0 ? zstd_history_bytes(options.level) : 0),
-        reach_bytes_(options.window_log == 0 ? part_bytes_ + history_bytes_
-                                             : std::uint64_t{1} << options.window_log),
+        history_bytes_(history_bytes),
+        reach_bytes_(reach_bytes),
         dictionary_id_(zstd_dictionary_id(options.dictionary)) {}
 
   FrameRoom room() const override {
@@ -140,7 +141,17 @@ class ZstdSeekableWriter : public FrameWriter {
 
 std::unique_ptr<FrameWriter> make_zstd_writer(const CompressOptions& options) {
   if (options.seekable_bytes != 0) return std::make_unique<ZstdSeekableWriter>(options);
-  return std::make_unique<ZstdWriter>(options);
+  if (options.window_log != 0)
+    return std::make_unique<ZstdWriter>(options, 0, std::uint64_t{1} << options.window_log);
+  const std::size_t history_bytes = zstd_history_bytes(options.level);
+  return std::make_unique<ZstdWriter>(options, history_bytes, options.block_bytes + history_bytes);
+}
+
+std::unique_ptr<FrameWriter> make_zstd_own_writer(const CompressOptions& options) {
+  const std::uint32_t window_bytes = zstd_far_window_bytes(options.level);
+  if (options.seekable_bytes != 0 || options.window_log != 0 || window_bytes == 0)
+    return make_zstd_writer(options);
+  return std::make_unique<ZstdWriter>(options, window_bytes, window_bytes);
 }
 
 }  // namespace hemstitch

@@ -9,6 +9,9 @@
 
 namespace hemstitch {
 
+// For what libzstd compresses.
 std::unique_ptr<FrameWriter> make_zstd_writer(const CompressOptions& options);
+// For our own bytes, whose matches may reach back by all of a window (zstd_levels.hpp).
+std::unique_ptr<FrameWriter> make_zstd_own_writer(const CompressOptions& options);
 
 }  // namespace hemstitch

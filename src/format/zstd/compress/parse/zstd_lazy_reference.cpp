@@ -6,6 +6,7 @@
 #include "format/zstd/block/zstd_symbols.hpp"
 #include "format/zstd/compress/parse/zstd_lazy.hpp"
 #include "match/common/common_length.hpp"
+#include "match/far/far_tuning.hpp"
 #include "parse/parse.hpp"
 
 namespace hemstitch {
@@ -66,6 +67,12 @@ class ZstdLazyWalk {
       const std::size_t length = agreement(position, near, std::min<std::size_t>(left, kZstdNearMatchBytes));
       if (length >= kLeastOwnMatchBytes || (length == 3 && near < kZstdNearThreeOffsets))
         consider(near, length, offset_cost(near));
+    }
+    if (!input_.far_records.empty()) {
+      const WideRecord far = input_.far_records[position];
+      std::size_t length = std::min<std::size_t>(far.length, left);
+      if (length >= kFarCutBytes) length = agreement(position, far.offset, left);
+      if (length >= kLeastOwnMatchBytes) consider(far.offset, length, offset_cost(far.offset));
     }
     for (std::size_t i = behind_match ? 1 : 0; i < last_.size(); ++i) {
       if (last_[i] == 0) continue;

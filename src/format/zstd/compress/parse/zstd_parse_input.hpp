@@ -16,6 +16,7 @@ struct ZstdParseInput {
   // One for each position of the block; matches may go on behind it.
   std::span<const MatchRecord> records;         // of hash_chain
   std::span<const std::uint16_t> near_offsets;  // of near_three
+  std::span<const WideRecord> far_records;      // of far; empty if the level has no such finder
 
   std::size_t block_bytes() const { return data.size() - history_bytes; }
 };
