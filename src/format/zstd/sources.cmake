@@ -6,6 +6,8 @@ set(host
   compress/entropy/zstd_literals_writer.cpp
   compress/entropy/zstd_table_choice.cpp
   compress/parse/zstd_lazy_reference.cpp
+  compress/parse/zstd_optimal_reference.cpp
+  compress/parse/zstd_prices.cpp
   compress/zstd_compress_cpu.cpp
   compress/zstd_compress_reference.cpp
   compress/zstd_join.cpp

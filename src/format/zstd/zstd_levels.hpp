@@ -8,8 +8,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <vector>
 
+#include "format/zstd/compress/parse/zstd_optimal.hpp"
 #include "match/far/far.hpp"
 #include "match/hash_chain/hash_chain.hpp"
 #include "match/near_three/near_three.hpp"
@@ -17,15 +18,22 @@
 namespace hemstitch {
 
 struct ZstdLevelRow {
-  int first;               // of the levels; they end before the next row's first
+  int first;  // of the levels; they end before the next row's first
+  std::uint32_t chain_depth, near_depth;
   std::uint32_t far_ways;  // 0: no far finder
+  bool also_short_far;     // a second one, of five bytes at every position; the first one has a grid of 4
+  unsigned cheap_passes, full_passes;  // of the optimal parse behind the lazy one
 };
 
-inline constexpr std::array<ZstdLevelRow, 2> kZstdLevels{{
+inline constexpr std::array<ZstdLevelRow, 5> kZstdLevels{{
     // The fastest: one near candidate, and the lazy parse.
-    {1, 0},
-    // The default, and so far all above it: the far finder beside it.
-    {3, kFarWays},
+    {1, 1, 1, 0, false, 0, 0},
+    // The default: the far finder beside it.
+    {3, 1, 1, 4, false, 0, 0},
+    {5, 1, 1, 4, false, 1, 1},
+    {10, 16, 4, 4, false, 2, 1},
+    // As small as it gets.
+    {16, 64, 16, 8, true, 0, 3},
 }};
 
 constexpr const ZstdLevelRow& zstd_level_row(int level) {
@@ -42,21 +50,29 @@ constexpr std::uint32_t zstd_far_window_bytes(int level) {
 struct ZstdLevel {
   HashChainParameters finder;
   NearThreeParameters near;
-  std::optional<FarParameters> far;
+  std::vector<FarParameters> far;  // kZstdMostFarFinders at most
+  std::vector<ZstdPass> passes;
 };
 
 // `level` is -7..22.
 inline ZstdLevel zstd_level(int level) {
   constexpr unsigned kHashBits = 14;
+  constexpr ZstdPass kCheapPass{.knows = 1, .tries = 0}, kFullPass{.knows = 3, .tries = 3};
   const ZstdLevelRow& row = zstd_level_row(level);
-  ZstdLevel result{.finder = {.hash_bits = kHashBits,
-                              .depth = 1,
-                              .window_bytes = kMaxRecordOffset,
-                              .stitch_reach = kHashChainDeepStitchReach,
-                              .few_values_hash_bytes = kHashChainFewValuesBytes},
-                   .near = {.depth = 1, .window_bytes = kMaxRecordOffset},
-                   .far = std::nullopt};
-  if (row.far_ways != 0) result.far = FarParameters{.ways = row.far_ways};
+  ZstdLevel result;
+  result.finder = {.hash_bits = kHashBits,
+                   .depth = row.chain_depth,
+                   .window_bytes = kMaxRecordOffset,
+                   .stitch_reach = kHashChainDeepStitchReach,
+                   .few_values_hash_bytes = kHashChainFewValuesBytes};
+  result.near = {.depth = row.near_depth, .window_bytes = kMaxRecordOffset};
+  if (row.far_ways != 0) result.far.push_back({.ways = row.far_ways});
+  if (row.also_short_far) {
+    result.far.front().grid_bytes = 4;
+    result.far.push_back({.hash_bits = 20, .hash_bytes = 5, .ways = 4, .grid_bytes = 1});
+  }
+  result.passes.assign(row.cheap_passes, kCheapPass);
+  result.passes.insert(result.passes.end(), row.full_passes, kFullPass);
   return result;
 }
 

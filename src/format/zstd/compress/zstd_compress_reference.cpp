@@ -1,10 +1,12 @@
 #include "format/zstd/compress/zstd_compress_reference.hpp"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "format/zstd/compress/entropy/zstd_block_writer.hpp"
 #include "format/zstd/compress/parse/zstd_lazy.hpp"
+#include "format/zstd/compress/parse/zstd_optimal.hpp"
 
 namespace hemstitch {
 namespace {
@@ -23,10 +25,11 @@ NearOffsets find_near(const FinderInput& piece, const ZstdLevel& level) {
   return find_near_three(piece, level.near);
 }
 
-WideRecords find_far_if_any(const FinderInput& input, std::size_t begin, std::size_t end,
-                            const ZstdLevel& level) {
-  if (!level.far) return {};
-  return find_far(piece_of(input, begin, end, level.far->window_bytes), *level.far);
+std::vector<Sequence> parse_block(const ZstdParseInput& input, const ZstdLevel& level) {
+  std::vector<Sequence> parsed = parse_zstd_lazy(input);
+  for (const ZstdPass& pass : level.passes)
+    parsed = parse_zstd_optimal(input, zstd_prices_of(input.data.subspan(input.history_bytes), parsed), pass);
+  return parsed;
 }
 
 }  // namespace
@@ -41,15 +44,20 @@ EncodedBlock compress_zstd_part_reference(const FinderInput& input, const ZstdLe
     const FinderInput piece = piece_of(input, begin, piece_end, kZstdNearWindowBytes);
     const MatchRecords records = find_hash_chain(piece, level.finder);
     const NearOffsets near_offsets = find_near(piece, level);
-    const WideRecords far_records = find_far_if_any(input, begin, piece_end, level);
+    std::array<WideRecords, kZstdMostFarFinders> far_records;
+    for (std::size_t i = 0; i < level.far.size(); ++i)
+      far_records[i] = find_far(piece_of(input, begin, piece_end, level.far[i].window_bytes), level.far[i]);
     for (std::size_t at = begin; at < piece_end; at += kZstdOwnBlockBytes) {
       const std::size_t bytes = std::min(kZstdOwnBlockBytes, piece_end - at), place = at - begin;
-      const ZstdParseInput parsed{
-          input.data.first(at + bytes), at, std::span(records).subspan(place, bytes),
-          std::span(near_offsets).subspan(place, bytes),
-          far_records.empty() ? std::span<const WideRecord>() : std::span(far_records).subspan(place, bytes)};
+      ZstdParseInput parsed{input.data.first(at + bytes),
+                            at,
+                            std::span(records).subspan(place, bytes),
+                            std::span(near_offsets).subspan(place, bytes),
+                            {}};
+      for (std::size_t i = 0; i < level.far.size(); ++i)
+        parsed.far_records[i] = std::span(far_records[i]).subspan(place, bytes);
       block.clear();
-      put_zstd_block(input.data.subspan(at, bytes), parse_zstd_lazy(parsed), block);
+      put_zstd_block(input.data.subspan(at, bytes), parse_block(parsed, level), block);
       if (block.size() > output.size() - written) return {Status::kOutputTooSmall, 0};
       std::copy(block.begin(), block.end(), output.begin() + static_cast<std::ptrdiff_t>(written));
       written += block.size();

@@ -1,7 +1,8 @@
 // The Zstandard encoder's twin: from content to the blocks of a part of a frame. It defines the bytes of every device.
 //
 //   find    hash_chain, near_three and, as the level says, far, in pieces of kZstdFindBytes, each with the window of the finder before it as history
-//   parse   each block of kZstdOwnBlockBytes by itself (parse/zstd_lazy.hpp)
+//   parse   each block of kZstdOwnBlockBytes by itself: a lazy parse (parse/zstd_lazy.hpp), then as many passes of the optimal one as the level says
+//           (parse/zstd_optimal.hpp), each with the prices of the parse before it
 //   write   each block by itself (entropy/zstd_block_writer.hpp)
 //
 // Blocks depend on each other only through the content. docs/formats/zstd-encoder.md explains the whole.

@@ -26,7 +26,17 @@ std::vector<Sequence> joined_matches(std::span<const Sequence> parsed) {
   return joined;
 }
 
-Bytes literals_of(std::span<const std::byte> content, std::span<const Sequence> parsed) {
+Bytes write_sequences(std::span<const ZstdSequence> sequences) {
+  const auto choices = choose_zstd_tables(sequences);
+  return write_zstd_sequences(sequences, {choices[0].mode, choices[1].mode, choices[2].mode},
+                              {choices[0].description, choices[1].description, choices[2].description},
+                              {&choices[0].table, &choices[1].table, &choices[2].table})
+      .value();
+}
+
+}  // namespace
+
+Bytes zstd_literals_of(std::span<const std::byte> content, std::span<const Sequence> parsed) {
   Bytes literals;
   std::size_t at = 0;
   for (const Sequence& sequence : parsed) {
@@ -37,24 +47,18 @@ Bytes literals_of(std::span<const std::byte> content, std::span<const Sequence> 
   return literals;
 }
 
-Bytes write_sequences(std::span<const ZstdSequence> sequences) {
-  std::array<ZstdTableChoice, kZstdCodeKinds.size()> choices;
-  if (!sequences.empty()) {
-    std::array<std::array<std::uint32_t, 64>, kZstdCodeKinds.size()> counts{};
-    for (const ZstdSequence& sequence : sequences) {
-      const auto codes = zstd_codes_of(sequence);
-      for (std::size_t kind = 0; kind < codes.size(); ++kind) ++counts[kind][codes[kind]];
-    }
-    for (std::size_t kind = 0; kind < choices.size(); ++kind)
-      choices[kind] = choose_zstd_table(*kZstdCodeKinds[kind], counts[kind]);
+std::array<ZstdTableChoice, kZstdCodeKinds.size()> choose_zstd_tables(
+    std::span<const ZstdSequence> sequences) {
+  std::array<std::array<std::uint32_t, 64>, kZstdCodeKinds.size()> counts{};
+  for (const ZstdSequence& sequence : sequences) {
+    const auto codes = zstd_codes_of(sequence);
+    for (std::size_t kind = 0; kind < codes.size(); ++kind) ++counts[kind][codes[kind]];
   }
-  return write_zstd_sequences(sequences, {choices[0].mode, choices[1].mode, choices[2].mode},
-                              {choices[0].description, choices[1].description, choices[2].description},
-                              {&choices[0].table, &choices[1].table, &choices[2].table})
-      .value();
+  std::array<ZstdTableChoice, kZstdCodeKinds.size()> choices;
+  for (std::size_t kind = 0; kind < choices.size(); ++kind)
+    choices[kind] = choose_zstd_table(*kZstdCodeKinds[kind], counts[kind]);
+  return choices;
 }
-
-}  // namespace
 
 std::vector<ZstdSequence> zstd_sequences_of(std::span<const Sequence> parsed) {
   std::vector<ZstdSequence> sequences;
@@ -74,7 +78,7 @@ std::vector<ZstdSequence> zstd_sequences_of(std::span<const Sequence> parsed) {
 }
 
 void put_zstd_block(std::span<const std::byte> content, std::span<const Sequence> parsed, Bytes& to) {
-  Bytes data = write_zstd_literals(literals_of(content, parsed));
+  Bytes data = write_zstd_literals(zstd_literals_of(content, parsed));
   const Bytes sequences = write_sequences(zstd_sequences_of(parsed));
   data.insert(data.end(), sequences.begin(), sequences.end());
   const bool shrinks = data.size() < content.size();

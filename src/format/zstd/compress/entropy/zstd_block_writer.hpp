@@ -10,16 +10,23 @@
 // A block that does not become smaller than its content is written raw; RLE blocks are never written.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "core/sequence.hpp"
+#include "format/zstd/compress/entropy/zstd_table_choice.hpp"
 #include "format/zstd/restore/zstd_sections.hpp"
 #include "format/zstd/zstd_limits.hpp"
 
 namespace hemstitch {
+
+// The literals of a block, and the tables for its sequences, in the order of kZstdCodeKinds. Of no sequences they are the predefined ones.
+std::vector<std::byte> zstd_literals_of(std::span<const std::byte> content, std::span<const Sequence> parsed);
+std::array<ZstdTableChoice, kZstdCodeKinds.size()> choose_zstd_tables(
+    std::span<const ZstdSequence> sequences);
 
 // The sequences of a block as the format counts them. `parsed` is a parse's result, whose last sequence has no match.
 std::vector<ZstdSequence> zstd_sequences_of(std::span<const Sequence> parsed);

@@ -38,7 +38,7 @@ ZstdTableChoice choose_zstd_table(const ZstdCodeKind& kind, std::span<const std:
       return {ZstdTableMode::kRle,
               {static_cast<std::byte>(last)},
               make_zstd_rle_table(static_cast<std::uint8_t>(last))};
-  } else {
+  } else if (used > 1) {
     const unsigned log = zstd_table_log(counts, kind.most_log);
     const std::vector<std::int16_t> cells = share_zstd_cells(counts, log);
     std::vector<std::byte> description = describe_zstd_table(cells, log);

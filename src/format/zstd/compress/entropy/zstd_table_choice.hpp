@@ -21,7 +21,7 @@ struct ZstdTableChoice {
   ZstdTable table;
 };
 
-// `counts` has how often each code occurs; one of them is not 0.
+// `counts` has how often each code occurs. If none does, the table is the predefined one.
 ZstdTableChoice choose_zstd_table(const ZstdCodeKind& kind, std::span<const std::uint32_t> counts);
 
 }  // namespace hemstitch

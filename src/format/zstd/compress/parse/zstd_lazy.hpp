@@ -5,7 +5,7 @@
 //
 //   1. the match of hash_chain, if it has at least 4 bytes;
 //   2. the place that near_three gives, where up to kZstdNearMatchBytes are compared: at least 4 bytes, or 3 if the offset is below kZstdNearThreeOffsets;
-//   3. the match of far, if it has at least 4 bytes; from kFarCutBytes on with all bytes that agree;
+//   3. the match of each far finder, if it has at least 4 bytes; from kFarCutBytes on with all bytes that agree;
 //   4. the last three different offsets of the block's matches so far, with all bytes that agree, at least 3. The most recent one
 //      is left out directly behind a match, which would be longer if it could go on.
 //

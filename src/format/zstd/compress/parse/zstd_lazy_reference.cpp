@@ -68,8 +68,9 @@ class ZstdLazyWalk {
       if (length >= kLeastOwnMatchBytes || (length == 3 && near < kZstdNearThreeOffsets))
         consider(near, length, offset_cost(near));
     }
-    if (!input_.far_records.empty()) {
-      const WideRecord far = input_.far_records[position];
+    for (const auto& records : input_.far_records) {
+      if (records.empty()) continue;
+      const WideRecord far = records[position];
       std::size_t length = std::min<std::size_t>(far.length, left);
       if (length >= kFarCutBytes) length = agreement(position, far.offset, left);
       if (length >= kLeastOwnMatchBytes) consider(far.offset, length, offset_cost(far.offset));

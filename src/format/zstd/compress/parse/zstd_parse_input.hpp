@@ -1,6 +1,7 @@
 // What the parses of Zstandard take: one block, and the finders' results for its positions.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -9,6 +10,8 @@
 
 namespace hemstitch {
 
+inline constexpr std::size_t kZstdMostFarFinders = 2;
+
 struct ZstdParseInput {
   // What matches may refer to, then the block.
   std::span<const std::byte> data;
@@ -16,7 +19,8 @@ struct ZstdParseInput {
   // One for each position of the block; matches may go on behind it.
   std::span<const MatchRecord> records;         // of hash_chain
   std::span<const std::uint16_t> near_offsets;  // of near_three
-  std::span<const WideRecord> far_records;      // of far; empty if the level has no such finder
+  std::array<std::span<const WideRecord>, kZstdMostFarFinders>
+      far_records;  // of far; empty if the level has no such finder
 
   std::size_t block_bytes() const { return data.size() - history_bytes; }
 };

@@ -1,0 +1,32 @@
+// What literals and sequences of a block cost, for the optimal parse: the sizes that they have with the tables of a parse before.
+//
+// In sixteenths of a bit. A literal costs its code, or 8 bits if literals would be raw, or kUnusedLiteral if it did not occur. A code of a sequence costs log - log2(cells),
+// rounded to the nearest sixteenth, and its extra bits; one without cells costs a bit more than one cell would. A code that was the only one of its kind costs kOnlyCode, and the others kOtherCode.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/sequence.hpp"
+#include "format/zstd/block/zstd_symbols.hpp"
+
+namespace hemstitch {
+
+// The longest run of literals, and the longest match, of a segment with what it looks ahead.
+inline constexpr std::size_t kZstdMostPricedBytes = 1024 + 256;
+
+struct ZstdPrices {
+  std::array<std::int32_t, 256> literal{};
+  std::array<std::int32_t, kZstdMostPricedBytes + 1> run{},
+      match{};  // by how many literals precede, by length; a match has 3 at least
+  std::array<std::int32_t, kZstdMostOffsetCode + 1> offset{};  // by the code of a value, with its extra bits
+
+  std::int32_t offset_value(std::uint32_t value) const;
+};
+
+// `parsed` covers `content`, as for put_zstd_block().
+ZstdPrices zstd_prices_of(std::span<const std::byte> content, std::span<const Sequence> parsed);
+
+}  // namespace hemstitch
