@@ -194,7 +194,7 @@ void add_deflate(std::span<const std::byte> bytes, WrittenByWhat& all) {
 }
 
 void add_zstd(std::span<const std::byte> bytes, WrittenByWhat& all) {
-  constexpr int kLevels[] = {1, 3};  // the levels between and above have the same definitions
+  constexpr int kLevels[] = {1, 3, 5, 10, 16};  // the levels between and above have the same definitions
   std::vector<Written> written(std::size(kLevels));
   tbb::parallel_for(std::size_t{0}, written.size(), [&](std::size_t i) {
     Bytes room(zstd_data_room(bytes.size()));

@@ -13,6 +13,9 @@
 #include "format/zstd/compress/entropy/zstd_literals_writer.hpp"
 #include "format/zstd/compress/entropy/zstd_log2.hpp"
 #include "format/zstd/compress/entropy/zstd_table_choice.hpp"
+#include "format/zstd/compress/parse/zstd_lazy.hpp"
+#include "format/zstd/compress/parse/zstd_optimal.hpp"
+#include "format/zstd/compress/parse/zstd_prices.hpp"
 #include "format/zstd/compress/zstd_compress_reference.hpp"
 #include "format/zstd/compress/zstd_join.hpp"
 #include "format/zstd/zstd_limits.hpp"
@@ -275,6 +278,111 @@ TEST(ZstdEncoder, OffsetsOfMatchesThatTouchAreJoined) {
   for (std::size_t i = 0; i < values.size(); ++i) EXPECT_EQ(values[i].offset_value, expected[i]) << i;
 }
 
+// ---- The optimal parse ----
+
+TEST(ZstdEncoder, PricesAreThoseOfTheTables) {
+  const Bytes content = wordy_bytes(60'000, 5);
+  const std::vector<Sequence> literals{{60'000, 0, 0}};
+  const ZstdPrices alone = zstd_prices_of(content, literals);
+  // No sequences: the predefined tables.
+  EXPECT_EQ(alone.run[0], 4 * 16);                         // 4 of 64 cells
+  EXPECT_EQ(alone.match[3], 6 * 16);                       // 1 of 64
+  EXPECT_EQ(alone.match[35], 6 * 16 + 16);                 // and an extra bit
+  EXPECT_EQ(alone.offset_value(1), 5 * 16);                // 1 of 32
+  EXPECT_EQ(alone.offset_value(64 + 5), 4 * 16 + 6 * 16);  // 2 of 32, and six bits
+  EXPECT_EQ(alone.literal[0xFF], 12 * 16);
+  EXPECT_LT(alone.literal[static_cast<std::size_t>(' ')], 5 * 16);
+  const Bytes noise = random_bytes(60'000);
+  EXPECT_EQ(zstd_prices_of(noise, literals).literal[7], 8 * 16);
+  // One code alone.
+  const ZstdPrices one = zstd_prices_of(content, std::vector<Sequence>(100, Sequence{5, 5, 500}));
+  EXPECT_EQ(one.run[5], 4);
+  EXPECT_EQ(one.run[6], 160);
+}
+
+// Where the block is one segment: the cost of sequences by the prices, as the format counts them.
+std::int64_t zstd_cost_of(const ZstdPrices& prices, std::span<const std::byte> content,
+                          const std::vector<Sequence>& parsed) {
+  std::int64_t cost = 0;
+  for (const ZstdSequence& sequence : zstd_sequences_of(parsed))
+    cost += prices.run[sequence.literals] + prices.match[sequence.match] +
+            prices.offset_value(sequence.offset_value);
+  for (const std::byte literal : zstd_literals_of(content, parsed))
+    cost += prices.literal[static_cast<std::size_t>(literal)];
+  return cost;
+}
+
+// Forwards, each position with the exact history of the cheapest way to it: what the parse backwards is compared with.
+std::int64_t zstd_cost_forwards(const ZstdParseInput& input, const ZstdPrices& prices) {
+  struct Way {
+    std::int64_t cost = INT64_MAX;
+    std::size_t run = 0;
+    std::vector<Sequence> parsed;
+  };
+  const std::size_t bytes = input.block_bytes();
+  const auto content = input.data.subspan(input.history_bytes);
+  std::vector<Way> ways(bytes + 1);
+  ways[0].cost = 0;
+  const auto offer = [&](Way& to, std::int64_t cost, std::size_t run, const std::vector<Sequence>& parsed) {
+    if (cost < to.cost) to = {cost, run, parsed};
+  };
+  for (std::size_t p = 0; p < bytes; ++p) {
+    const Way way = ways[p];
+    offer(ways[p + 1], way.cost + prices.literal[static_cast<std::size_t>(content[p])], way.run + 1,
+          way.parsed);
+    const auto try_match = [&](std::uint32_t offset, std::size_t length) {
+      for (std::size_t l = length; l >= 3 && l + 3 >= length; --l) {
+        std::vector<Sequence> parsed = way.parsed;
+        parsed.push_back({static_cast<std::uint32_t>(way.run), static_cast<std::uint32_t>(l), offset});
+        std::int64_t cost = zstd_cost_of(prices, content.first(p + l), parsed);
+        offer(ways[p + l], cost, 0, parsed);
+      }
+    };
+    const MatchRecord record = input.records[p];
+    if (record != 0)
+      try_match(record_offset(record), std::min<std::size_t>(record_length(record), bytes - p));
+  }
+  return ways[bytes].cost;
+}
+
+TEST(ZstdEncoder, TheOptimalParseIsNearTheBestForwards) {
+  std::int64_t backwards = 0, forwards = 0, lazily = 0;
+  for (std::uint32_t seed = 1; seed <= 12; ++seed) {
+    const Bytes content = seed % 2 == 0 ? wordy_bytes(600, seed) : copied_bytes(600, seed);
+    const MatchRecords records = find_hash_chain({content, 0}, {.depth = 4});
+    const NearOffsets near(content.size(), 0);
+    const ZstdParseInput input{content, 0, records, near, {}};
+    const std::vector<Sequence> lazy = parse_zstd_lazy(input);
+    const ZstdPrices prices = zstd_prices_of(content, lazy);
+    backwards += zstd_cost_of(prices, content, parse_zstd_optimal(input, prices, {}));
+    forwards += zstd_cost_forwards(input, prices);
+    lazily += zstd_cost_of(prices, content, lazy);
+  }
+  EXPECT_LT(backwards, forwards * 101 / 100);
+  EXPECT_LT(backwards, lazily);
+}
+
+// Matches at the distance that comes next cost less there, also where no finder gives them.
+TEST(ZstdEncoder, TheOptimalParseTriesOffsetsThatComeNext) {
+  // Records of 32 bytes that differ in one: the finder gives nothing but a match at the end.
+  Bytes content = random_bytes(32, 1);
+  for (std::uint32_t i = 1; i < 20; ++i) {
+    Bytes record(content.begin(), content.begin() + 32);
+    record[i % 32] = static_cast<std::byte>(i * 37);
+    content = content + record;
+  }
+  MatchRecords records(content.size(), 0);
+  records[content.size() - 5] = pack_match(32, 5);
+  const NearOffsets near(content.size(), 0);
+  const ZstdParseInput input{content, 0, records, near, {}};
+  const ZstdPrices prices = zstd_prices_of(content, parse_zstd_lazy(input));
+  const auto matches_with = [&](const ZstdPass& pass) {
+    return parse_zstd_optimal(input, prices, pass).size() - 1;
+  };
+  EXPECT_EQ(matches_with({.knows = 1, .tries = 0}), 1u);
+  EXPECT_GT(matches_with({.knows = 1, .tries = 1}), 10u);
+}
+
 // A part as a frame; the history before it is content of raw blocks.
 Bytes zstd_part_of(const FinderInput& input, int level, std::size_t room_bytes,
                    Status expected = Status::kOk) {
@@ -334,7 +442,7 @@ void expect_part_restores(const FinderInput& input, int level, const std::string
   ASSERT_TRUE(std::ranges::equal(read.content, input.data));
 }
 
-constexpr int kDistinctZstdLevels[] = {1, 3};  // the others have the same definitions
+constexpr int kDistinctZstdLevels[] = {1, 3, 5, 10, 16};  // the others have the same definitions
 
 TEST(ZstdEncoder, EveryShapeRestoresAtEveryLevel) {
   for (const Shape& shape : boundary_shapes(4097))
