@@ -9,6 +9,10 @@
 #include <string>
 #include <thread>
 
+#include "collect_sink.hpp"
+#include "engine/registry.hpp"
+#include "format/formats.hpp"
+#include "pipeline/stream.hpp"
 #include "processor_zstd_pieces.hpp"
 #include "threads.hpp"
 #include "valid_data/valid_data.hpp"
@@ -329,6 +333,132 @@ TEST(ZstdDevice, LimitsFitFrameAndMemory) {
   EXPECT_LE(some->memory_bytes(8 * kMb), 100 * kMb);
   EXPECT_FALSE(limits_for(64 * kMb, {}, {.memory_bytes = 100 * kMb}));
   EXPECT_EQ(limits_for(8 * kMb, {}, {.threads = 4})->processor.threads, 4);
+}
+
+// ---- Files, through the pipeline ----
+
+struct EngineOfPieces {
+  PieceSize size = PieceSize::kMany;
+  ZstdDeviceTrouble trouble = {};
+  std::atomic<std::uint64_t> devices = 0;
+} engine_of_pieces;
+
+class ZstdPiecesEngine : public BlockEngine {
+ public:
+  std::size_t preferred_batch_bytes() const override { return std::size_t{100} << 10; }
+  unsigned preferred_batches_in_flight(unsigned threads) const override { return threads == 1 ? 1 : 4; }
+  void compress(std::span<BlockTask>, const EncodeParameters&) override {}
+  void restore(std::span<BlockTask>, Format) override {}
+  StreamMemory stream_memory(Format, const FrameHeader& header, const StreamMeans&) const override {
+    const ZstdDeviceLimits limits = device_limits_of(engine_of_pieces.size, header.history_bytes);
+    return {limits.memory_bytes(header.history_bytes), 1, 2};
+  }
+  std::unique_ptr<StreamDecoder> make_stream_decoder(Format format, const FrameHeader& header,
+                                                     std::span<const std::byte> dictionary,
+                                                     const StreamMeans& means) override {
+    const Codec& processor = *FormatTable::instance().codec(format, &FormatRow::processor);
+    const auto make = [window_bytes = header.history_bytes](ZstdDeviceLimits& limits) {
+      ++engine_of_pieces.devices;
+      return std::make_unique<ProcessorZstdPieces>(window_bytes, limits, engine_of_pieces.trouble);
+    };
+    ZstdDeviceLimits limits = device_limits_of(engine_of_pieces.size, header.history_bytes);
+    limits.processor = zstd_parallel_limits(means, header.history_bytes, {});
+    return std::make_unique<ZstdDeviceDecoder>(
+        header.history_bytes, processor.make_stream_decoder(header, dictionary, means), make, means, limits);
+  }
+};
+
+class ZstdPiecesBackend : public Backend {
+ public:
+  std::string_view name() const override { return "zstd pieces"; }
+  std::string description(std::string_view) const override { return "tests only"; }
+  std::optional<std::string> unavailable_reason(std::string_view) const override { return std::nullopt; }
+  bool chosen_by_auto() const override { return false; }
+  std::string_view fallback_name() const override { return "cpu"; }
+  bool supports(Format, Direction) const override { return true; }
+  std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
+    return std::make_unique<ZstdPiecesEngine>();
+  }
+};
+
+class ZstdDeviceFiles : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { BackendRegistry::instance().add(std::make_unique<ZstdPiecesBackend>()); }
+  void SetUp() override {
+    engine_of_pieces.size = PieceSize::kMany;
+    engine_of_pieces.trouble = {};
+    engine_of_pieces.devices = 0;
+  }
+
+  struct Result {
+    Bytes content;
+    StreamReport report;
+    std::string error;
+  };
+  static Result restored(const Bytes& data, std::string_view backend, unsigned threads) {
+    RestoreOptions options;
+    options.backend = backend;
+    options.threads = threads;
+    MemorySource source(data);
+    CollectSink sink;
+    Result result;
+    try {
+      result.report = restore_stream(source, sink, options);
+    } catch (const Error& error) {
+      result.error = error.what();
+    }
+    result.content = std::move(sink.content);
+    return result;
+  }
+};
+
+TEST_F_WITH_THREADS(ZstdDeviceFiles, AreRestoredAsOnTheProcessor) {
+  const Bytes frame = written_by_libzstd(varied_content(1'500'000), {.window_log = 14}),
+              small = written_by_libzstd(wordy_bytes(10'000));
+  Bytes wrong_checksum = frame, damaged = joined({frame, small});
+  wrong_checksum.back() ^= std::byte{1};
+  damaged[frame.size() / 2] ^= std::byte{4};
+  const std::vector<Bytes> files{frame,
+                                 joined({small, frame, small, frame, bytes_of("garbage behind")}),
+                                 wrong_checksum,
+                                 damaged,
+                                 {frame.begin(), frame.end() - 2},
+                                 {frame.begin(), frame.end() - 100'000}};
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const Result expected = restored(files[i], "reference", 1);
+    for (const unsigned threads : {1u, 3u}) {
+      SCOPED_TRACE(std::to_string(i) + ", " + std::to_string(threads) + " threads");
+      engine_of_pieces.size = threads == 1 ? PieceSize::kSome : PieceSize::kMany;
+      engine_of_pieces.devices = 0;
+      const Result found = restored(files[i], "zstd pieces", threads);
+      EXPECT_EQ(found.error, expected.error);
+      EXPECT_TRUE(found.content == expected.content);
+      EXPECT_EQ(found.report.trailing_garbage_at, expected.report.trailing_garbage_at);
+      EXPECT_EQ(found.report.frame_count, expected.report.frame_count);
+      EXPECT_EQ(engine_of_pieces.devices, i == 1 ? 2 : 1);
+    }
+  }
+}
+
+TEST_F_WITH_THREADS(ZstdDeviceFiles, TellWhatFailed) {
+  const Bytes content = varied_content(1'500'000), data = written_by_libzstd(content, {.window_log = 14});
+  engine_of_pieces.trouble.waits = {3};
+  for (const unsigned threads : {1u, 3u}) {
+    const Result found = restored(data, "zstd pieces", threads);
+    EXPECT_EQ(found.error, "");
+    EXPECT_TRUE(found.content == content);
+    EXPECT_EQ(found.report.fallback_blocks, 1u);
+    EXPECT_EQ(found.report.fallback_backend, "cpu");
+    EXPECT_NE(found.report.fallback_reason.find("injected: wait"), std::string::npos);
+    EXPECT_FALSE(found.report.dropped);
+  }
+  // A second frame that fails drops the device, which the third one does not try.
+  engine_of_pieces.devices = 0;
+  const Result thrice = restored(joined({data, data, data}), "zstd pieces", 3);
+  EXPECT_EQ(thrice.error, "");
+  EXPECT_TRUE(thrice.content == joined({content, content, content}));
+  EXPECT_TRUE(thrice.report.dropped);
+  EXPECT_EQ(engine_of_pieces.devices, 2);
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ constexpr std::size_t kLeastPieceContentBytes = std::size_t{8} << 20;
 constexpr std::uint64_t kPiecesOfFrame = 4;
 // Places of a room have 31 bits.
 constexpr std::uint64_t kMostRoomBytes = (std::uint64_t{1} << 31) - 1;
-// Of links: that of the run that is handed over, the next one's, and what is still under way.
-constexpr std::size_t kHostWindows = 4;
+// Of links: of the run that is handed over, of the next one, and one that is still under way.
+constexpr std::size_t kHostWindows = 3;
 constexpr std::size_t kSkippedBytes = std::size_t{64} << 10;
 
 }  // namespace
