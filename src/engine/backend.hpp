@@ -68,6 +68,8 @@ class BlockEngine {
   // unspecified then.
   virtual void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) = 0;
   virtual void restore(std::span<BlockTask> tasks, Format format) = 0;
+  // Whether restore() takes this format, of which the engine may only have decoders of streams.
+  virtual bool restores_blocks(Format /*format*/) const { return true; }
   // An encoder for all of a frame, or null if the engine has none.
   virtual std::unique_ptr<StreamEncoder> make_stream_encoder(Format /*format*/,
                                                              const StreamEncoding& /*encoding*/) {
@@ -119,7 +121,7 @@ class Backend {
   // The backend that redoes a block that failed here, if the user named this backend.
   virtual std::string_view fallback_name() const = 0;
 
-  // Whether its engines compress, or restore, blocks of this format.
+  // Whether its engines compress, or restore, blocks of this format, or frames of it whose blocks cannot be told apart.
   virtual bool supports(Format format, Direction direction) const = 0;
   // Whether its engines make decoders for frames whose blocks cannot be told apart.
   virtual bool restores_streams() const { return false; }

@@ -174,6 +174,11 @@ const Backend& ResilientEngine::fallback(Format format, Direction direction) con
                                                   {.direction = direction, .format = format});
 }
 
+const Backend& ResilientEngine::fastest_restorer(Format format) const {
+  const Backend& cpu = BackendRegistry::instance().find_usable(kProcessor);
+  return cpu.supports(format, Direction::kRestore) ? cpu : fallback(format, Direction::kRestore);
+}
+
 template <class Work>
 void ResilientEngine::timed(std::span<const BlockTask> tasks, const Work& work) {
   if (engine_keeps_time_) return work();
@@ -214,6 +219,12 @@ void ResilientEngine::count_failed_call(const std::string& reason) {
 void ResilientEngine::count_fallback(std::uint64_t blocks) {
   const std::scoped_lock lock(mutex_);
   fallback_blocks_ += blocks;
+}
+
+void ResilientEngine::count_replaced(std::uint64_t blocks, const std::string& reason) {
+  const std::scoped_lock lock(mutex_);
+  fallback_blocks_ += blocks;
+  if (fallback_reason_.empty()) fallback_reason_ = reason;
 }
 
 void ResilientEngine::compress_elsewhere(std::span<BlockTask> tasks, const EncodeParameters& parameters,
@@ -301,6 +312,13 @@ void ResilientEngine::restore_piece(std::span<BlockTask> tasks, Format format) {
     fallback_engine(format, Direction::kRestore).restore(tasks, format);
     count_fallback(tasks.size());
   };
+  if (!engine_->restores_blocks(format)) {
+    const StageTimer timer = host_timer();
+    fallback_engine(fastest_restorer(format)).restore(tasks, format);
+    return count_replaced(tasks.size(),
+                          fmt::format("backend '{}' restores long frames of {}, and not block by block",
+                                      backend_->name(), FormatTable::instance().of(format).title()));
+  }
   if (failures_.is_dropped() && redo()) return redo_all();
   try {
     timed(tasks, [&] { engine_->restore(tasks, format); });
@@ -349,17 +367,12 @@ std::unique_ptr<StreamDecoder> ResilientEngine::make_stream_decoder(const FrameF
   const std::string reason =
       fmt::format("backend '{}' cannot restore {} whose blocks have no known boundaries", backend_->name(),
                   format.title());
-  // The content of a stream is the same on every backend, so the fastest one restores it.
-  const Backend& cpu = BackendRegistry::instance().find_usable(kProcessor);
-  const Backend& other =
-      cpu.supports(format.id(), Direction::kRestore) ? cpu : fallback(format.id(), Direction::kRestore);
+  const Backend& other = fastest_restorer(format.id());
   auto decoder = &other != backend_
                      ? fallback_engine(other).make_stream_decoder(format.id(), header, history, means)
                      : nullptr;
   if (!decoder) throw Error(Status::kInvalidOption, reason);
-  const std::scoped_lock lock(mutex_);
-  ++fallback_blocks_;
-  if (fallback_reason_.empty()) fallback_reason_ = reason;
+  count_replaced(1, reason);
   return decoder;
 }
 

@@ -104,6 +104,9 @@ class ResilientEngine {
 
  private:
   const Backend& fallback(Format format, Direction direction) const;
+  // Where content is restored that this backend has no means for. It is the same on every backend, so the fastest one restores it.
+  const Backend& fastest_restorer(Format format) const;
+  void count_replaced(std::uint64_t blocks, const std::string& reason);
   // Calls work() as one batch of the time line, unless the engine keeps the time itself.
   template <class Work>
   void timed(std::span<const BlockTask> tasks, const Work& work);

@@ -37,6 +37,9 @@ class SeveralEngines : public BlockEngine {
 
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override;
   void restore(std::span<BlockTask> tasks, Format format) override;
+  bool restores_blocks(Format format) const override {
+    return members_.front().engine->restores_blocks(format);
+  }
   // The first engine makes it: each part of a stream needs the part before it.
   StreamMemory stream_memory(Format format, const FrameHeader& header,
                              const StreamMeans& means) const override {

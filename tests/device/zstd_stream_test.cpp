@@ -2,8 +2,10 @@
 // a test of their own (zstd_frame_test.cpp), as the decoder has with a device that the processor plays.
 #include <random>
 
+#include "collect_sink.hpp"
 #include "cuda_test.hpp"
 #include "format/zstd/stream/zstd_piece_device_cuda.hpp"
+#include "pipeline/stream.hpp"
 #include "valid_data/valid_data.hpp"
 #include "zstd_device_reads.hpp"
 
@@ -86,6 +88,76 @@ TEST_F(ZstdStreamTest, NeedsNoMoreMemoryThanItSays) {
   EXPECT_NO_THROW(cuda::CudaZstdPieces(room, limits, kWindowBytes, nullptr));
   cuda::Device less(facts, cuda::Device::Limits{.memory_bytes = static_cast<std::size_t>(bytes / 2)});
   EXPECT_THROW(cuda::CudaZstdPieces(less, limits, kWindowBytes, nullptr), Error);
+}
+
+// ---- Files ----
+
+struct FileResult {
+  Bytes content;
+  StreamReport report;
+  std::string error;
+};
+
+FileResult restored(const Bytes& data, std::string_view backend, std::uint64_t gpu_memory = 0,
+                    unsigned threads = 0) {
+  RestoreOptions options;
+  options.backend = backend;
+  options.gpu_memory_limit_bytes = gpu_memory;
+  options.threads = threads;
+  MemorySource source(data);
+  CollectSink sink;
+  FileResult result;
+  try {
+    result.report = restore_stream(source, sink, options);
+  } catch (const Error& error) {
+    result.error = error.what();
+  }
+  result.content = std::move(sink.content);
+  return result;
+}
+
+class ZstdFilesTest : public EngineTest {
+ protected:
+  // Too large to be left to the processor.
+  static const Bytes& content() {
+    static const Bytes bytes = content_of_every_kind(80'000'000);
+    return bytes;
+  }
+  static const Bytes& file() {
+    static const Bytes data = written_by_libzstd(content(), {.level = 1});
+    return data;
+  }
+};
+
+TEST_F(ZstdFilesTest, AreRestoredOnTheDevice) {
+  for (const unsigned threads : {0u, 1u}) {
+    const FileResult found = restored(file(), "cuda", 0, threads);
+    EXPECT_EQ(found.error, "");
+    EXPECT_TRUE(found.content == content());
+    EXPECT_EQ(found.report.fallback_blocks, 0u) << found.report.fallback_reason;
+    EXPECT_GT(found.report.planned_device_bytes, 0u);
+    for (const Stage stage : {Stage::kUpload, Stage::kKernel, Stage::kDownload})
+      EXPECT_GT(found.report.times.of(stage).busy_seconds, 0);
+  }
+  const FileResult little = restored(file(), "cuda", std::size_t{1} << 20);
+  EXPECT_EQ(little.error, "");
+  EXPECT_TRUE(little.content == content());
+}
+
+TEST_F(ZstdFilesTest, FramesInARowAndWhatIsWrong) {
+  const Bytes small = written_by_libzstd(wordy_bytes(100'000));
+  Bytes wrong_checksum = file(), damaged = joined({file(), small}), cut = file();
+  wrong_checksum.back() ^= std::byte{1};
+  damaged[file().size() / 2] ^= std::byte{4};
+  cut.resize(file().size() * 3 / 4);
+  const Bytes row = joined({small, file(), small, file(), bytes_of("garbage behind")});
+  for (const Bytes& data : {wrong_checksum, damaged, cut, row}) {
+    const FileResult found = restored(data, "cuda"), expected = restored(data, "cpu");
+    EXPECT_EQ(found.error, expected.error);
+    EXPECT_TRUE(found.content == expected.content);
+    EXPECT_EQ(found.report.trailing_garbage_at, expected.report.trailing_garbage_at);
+    EXPECT_EQ(found.report.frame_count, expected.report.frame_count);
+  }
 }
 
 }  // namespace

@@ -663,6 +663,25 @@ TEST_F_WITH_THREADS(FakeBackendTest, FailedBatchesAndBlocksAreRedone) {
   expect(1);
 }
 
+// A device may only have decoders of streams for a format.
+TEST_F_WITH_THREADS(FakeBackendTest, BlocksThatItDoesNotRestoreGoToTheProcessor) {
+  FakePlan plan;
+  plan.restores_blocks = false;
+  plan.lost_from_call = 1;
+  WithFake fake(plan);
+  RestoreOptions options;
+  options.backend = "fake";
+  MemorySource source(expected_);
+  CollectSink sink;
+  const StreamReport report = restore_stream(source, sink, options);
+  EXPECT_EQ(sink.content, content_);
+  EXPECT_EQ(report.backend, "fake");
+  EXPECT_EQ(report.fallback_backend, "cpu");
+  EXPECT_GT(report.fallback_blocks, 1u);
+  EXPECT_NE(report.fallback_reason.find("not block by block"), std::string::npos) << report.fallback_reason;
+  EXPECT_FALSE(report.dropped);
+}
+
 // Everything that a device can do wrong, in each of its calls.
 TEST_F_WITH_THREADS(FakeBackendTest, AFailureInAnyCallLosesNothing) {
   const std::uint64_t most_calls = 2 * 6 + 1;  // a batch that is verified takes two

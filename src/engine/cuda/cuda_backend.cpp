@@ -16,7 +16,7 @@
 namespace hemstitch {
 namespace {
 
-constexpr std::string_view kWork = "LZ4 and DEFLATE";
+constexpr std::string_view kWork = "LZ4 and DEFLATE, and restoring Zstandard,";
 
 class CudaBackend : public Backend {
  public:
@@ -64,8 +64,8 @@ class CudaBackend : public Backend {
   bool is_started() const override { return is_started_; }
   std::string_view fallback_name() const override { return "reference"; }
   bool supports(Format format, Direction direction) const override {
-    const cuda::DeviceFormat* const known = cuda::device_format(format);
-    return known != nullptr && (direction == Direction::kCompress || known->restores());
+    return direction == Direction::kCompress ? cuda::devices_compress(format)
+                                             : cuda::device_format(format) != nullptr;
   }
   bool restores_streams() const override { return true; }
   std::unique_ptr<BlockEngine> make_engine(std::string_view wanted) const override {

@@ -471,6 +471,11 @@ void CudaEngine::restore(std::span<BlockTask> tasks, Format id) {
              [&](Slot& slot, std::span<BlockTask> batch) { restore_in(slot, batch, format); });
 }
 
+bool CudaEngine::restores_blocks(Format id) const {
+  const DeviceFormat* const format = device_format(id);
+  return format != nullptr && format->restores();
+}
+
 std::uint64_t CudaEngine::stream_limit_bytes(const StreamMeans& means) const {
   return means.device_memory_bytes != 0 ? means.device_memory_bytes : free_bytes().value_or(0) / 2;
 }

@@ -48,6 +48,7 @@ class FakeEngine : public BlockEngine {
   void restore(std::span<BlockTask> tasks, Format format) override {
     run(tasks, [&] { inner_->restore(tasks, format); });
   }
+  bool restores_blocks(Format) const override { return state_->plan.restores_blocks; }
 
  private:
   template <class Work>

@@ -1,9 +1,83 @@
-// Zstandard on CUDA devices. They restore chunks for batch.h (restore/zstd_restore_cuda.hpp); engines, which restore files, do not
-// use them yet.
+// Zstandard on CUDA devices. They restore chunks for batch.h (restore/zstd_restore_cuda.hpp), and long frames piece by piece. They do not compress.
+#include <string>
+
+#include "core/device_failures.hpp"
+#include "format/formats.hpp"
 #include "format/formats_cuda.hpp"
+#include "format/zstd/frame/zstd_checksum_cuda.hpp"
+#include "format/zstd/stream/zstd_device_decoder.hpp"
+#include "format/zstd/stream/zstd_piece_device_cuda.hpp"
+#include "gpu/cuda/cuda_error.hpp"
 
 namespace hemstitch::cuda {
+namespace {
 
-std::vector<std::unique_ptr<DeviceFormat>> make_zstd_device_formats() { return {}; }
+class ZstdDeviceFormat : public RestoredDeviceFormat {
+ public:
+  Format id() const override { return Format::kZstd; }
+  void checksums(const std::byte* const* d_spans, const std::size_t* d_sizes, std::uint64_t count,
+                 std::uint32_t* d_checksums, cudaStream_t stream) const override {
+    checksum_zstd_cuda(d_spans, d_sizes, count, d_checksums, stream);
+  }
+
+  StreamMemory stream_memory(const FrameHeader& header, const StreamMeans& means,
+                             std::uint64_t limit_bytes) const override {
+    const std::uint64_t window_bytes = header.history_bytes;
+    const auto limits = limits_for(header, means, limit_bytes);
+    if (!limits) return processor().stream_memory(header, means);
+    return {limits->memory_bytes(window_bytes), cuda_zstd_pieces_bytes(*limits, window_bytes), limit_bytes};
+  }
+  std::unique_ptr<StreamDecoder> make_stream_decoder(const StreamDevice& on, const FrameHeader& header,
+                                                     std::span<const std::byte> dictionary,
+                                                     const StreamMeans& means) const override {
+    // Refuses windows that are too large, and damaged dictionaries.
+    auto by_processor = processor().make_stream_decoder(header, dictionary, means);
+    const auto limits = limits_for(header, means, on.limit_bytes);
+    if (!limits || !dictionary.empty()) return by_processor;
+    const auto make = [on, header, means](ZstdDeviceLimits& made) { return pieces(on, header, means, made); };
+    return std::make_unique<ZstdDeviceDecoder>(header.history_bytes, std::move(by_processor), make, means,
+                                               *limits);
+  }
+
+ private:
+  static const Codec& processor() {
+    return *FormatTable::instance().codec(Format::kZstd, &FormatRow::processor);
+  }
+  static std::optional<ZstdDeviceLimits> limits_for(const FrameHeader& header, const StreamMeans& means,
+                                                    std::uint64_t limit_bytes) {
+    return zstd_device_limits(header, means, limit_bytes, [&](const ZstdDeviceLimits& limits) {
+      return cuda_zstd_pieces_bytes(limits, header.history_bytes);
+    });
+  }
+
+  static std::unique_ptr<ZstdPieceDevice> pieces(const StreamDevice& on, const FrameHeader& header,
+                                                 const StreamMeans& means, ZstdDeviceLimits& made) {
+    std::string failure;
+    for (std::optional<ZstdDeviceLimits> limits = made; limits;) {
+      try {
+        made = *limits;
+        return std::make_unique<CudaZstdPieces>(on.device, made, header.history_bytes, on.clock);
+      } catch (const Error& error) {
+        if (!is_device_failure(error)) throw;
+        failure = error.what();
+        if (error.status() != Status::kDeviceOutOfMemory) break;
+      }
+      // Perhaps free slots keep the memory that is missing, or others have taken it meanwhile: release it, and
+      // try smaller pieces.
+      on.release_memory();
+      limits = limits_for(header, means, cuda_zstd_pieces_bytes(made, header.history_bytes) / 2);
+    }
+    if (means.on_failure) means.on_failure(failure);
+    return nullptr;
+  }
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<DeviceFormat>> make_zstd_device_formats() {
+  std::vector<std::unique_ptr<DeviceFormat>> formats;
+  formats.push_back(std::make_unique<ZstdDeviceFormat>());
+  return formats;
+}
 
 }  // namespace hemstitch::cuda
