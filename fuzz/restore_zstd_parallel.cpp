@@ -1,4 +1,4 @@
-// Any bytes as a frame of Zstandard, restored by several threads, a block each, and by the reference: the same verdict, message,
+// Any bytes as a frame of Zstandard, perhaps with a dictionary, restored by several threads, a block each, and by the reference: the same verdict, message,
 // content and place. Content may be lent; it must not change until it is given back.
 #include <deque>
 #include <memory>
@@ -16,8 +16,8 @@ namespace {
 // Keeps what the decoder lends, as long as it may, and looks at it again.
 class Borrower : public StreamDecoder {
  public:
-  Borrower(std::uint64_t window_bytes, const ZstdParallelLimits& limits)
-      : decoder_(window_bytes, limits), most_loans_(limits.loans) {
+  Borrower(std::uint64_t window_bytes, const ZstdParallelLimits& limits, const ZstdDictionary& before)
+      : decoder_(window_bytes, limits, before), most_loans_(limits.loans) {
     if (most_loans_ != 0) decoder_.lend_content();
   }
 
@@ -65,13 +65,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   limits.begin_groups = input.ConsumeIntegralInRange(0U, 1U);
   limits.lent_bytes = input.ConsumeIntegralInRange<std::size_t>(1, 3000);
   const std::size_t piece_bytes = input.ConsumeIntegralInRange<std::size_t>(1, 300);
+  constexpr std::size_t kMostDictionaryBytes = 300;
+  const auto dictionary_bytes = input.ConsumeIntegralInRange<std::size_t>(0, kMostDictionaryBytes);
+  const auto dictionary = input.ConsumeBytes<std::byte>(dictionary_bytes);
   const Bytes frame = rest_of(input);
 
-  const ZstdRead expected = read_by_reference(frame, {}, piece_bytes);
-  const ZstdRead read =
-      read_in_pieces(frame, {}, piece_bytes, [&](std::uint64_t window_bytes, const ZstdDictionary&) {
-        return std::make_unique<Borrower>(window_bytes, limits);
-      });
+  const ZstdRead expected = read_by_reference(frame, dictionary, piece_bytes);
+  const ZstdRead read = read_in_pieces(frame, dictionary, piece_bytes,
+                                       [&](std::uint64_t window_bytes, const ZstdDictionary& before) {
+                                         return std::make_unique<Borrower>(window_bytes, limits, before);
+                                       });
   require(read.outcome == expected.outcome);
   // Whoever counts the content says this, between two pieces.
   const std::string counted = "content size";

@@ -96,6 +96,7 @@ struct StreamMeans {
   bool points = false;  // the caller wants points; if the engine supports none, it makes no decoder
   std::uint64_t device_memory_bytes = 0;  // 0: half of the free memory
   bool settles = false;                   // the caller calls settle()
+  std::uint64_t dictionary_bytes = 0;
   std::uint64_t window_bytes = 0;  // how far back matches may reach; 0: as far as is usual in the format
   // Called, from any thread, for each device failure after which the decoder continued without the device.
   std::function<void(const std::string& reason)> on_failure = {};

@@ -121,7 +121,8 @@ void RestoreJob::plan_for_engine() {
   needs.device_limit_bytes = options_.gpu_memory_limit_bytes;
   plan_ = plan_batches(needs);
   if (is_stream())
-    streams_.plan(engine_->preferred(), frame_format(), header_, threads_, total_bytes_, plan_);
+    streams_.plan(engine_->preferred(), frame_format(), header_, threads_, total_bytes_, dictionary().size(),
+                  plan_);
   planned_shape_ = frame_shape();
   report_.planned_bytes = std::max(report_.planned_bytes, plan_.workspace.total_bytes());
   report_.planned_device_bytes = std::max(report_.planned_device_bytes, plan_.device_workspace.total_bytes());
@@ -153,7 +154,7 @@ void RestoreJob::begin_frame() {
   keeps_slots_ = slot_shape() == shape_before;
 
   place_.begin_frame();
-  const auto history = this->dictionary();
+  const auto history = is_stream() ? std::span<const std::byte>() : this->dictionary();
   linked_history_.assign(history.begin(), history.end());
   frame_content_bytes_ = 0;
   doubts_.begin_frame(keeps_bytes());

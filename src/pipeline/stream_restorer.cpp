@@ -11,7 +11,8 @@ StreamRestorer::~StreamRestorer() {
 }
 
 void StreamRestorer::plan(const BlockEngine& engine, Format format, const FrameHeader& header,
-                          unsigned threads, std::optional<std::uint64_t> input_bytes, BatchPlan& plan) {
+                          unsigned threads, std::optional<std::uint64_t> input_bytes,
+                          std::uint64_t dictionary_bytes, BatchPlan& plan) {
   const std::uint64_t planned_bytes = plan.workspace.total_bytes(), limit_bytes = options_.memory_limit_bytes;
   means_ = {.threads = limit_bytes != 0 && limit_bytes <= planned_bytes ? 1 : threads,
             .memory_bytes = limit_bytes == 0 ? 0 : limit_bytes - planned_bytes,
@@ -20,6 +21,7 @@ void StreamRestorer::plan(const BlockEngine& engine, Format format, const FrameH
             .points = index_ != nullptr,
             .device_memory_bytes = options_.gpu_memory_limit_bytes,
             .settles = true,
+            .dictionary_bytes = dictionary_bytes,
             .window_bytes = most_window_bytes(options_)};
   const StreamMemory memory = engine.stream_memory(format, header, means_);
   has_threads_ = memory.host_bytes != 0;

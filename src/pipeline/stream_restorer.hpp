@@ -35,7 +35,7 @@ class StreamRestorer {
 
   // The decoder gets the memory that the batches of `plan` leave, which is added to it.
   void plan(const BlockEngine& engine, Format format, const FrameHeader& header, unsigned threads,
-            std::optional<std::uint64_t> input_bytes, BatchPlan& plan);
+            std::optional<std::uint64_t> input_bytes, std::uint64_t dictionary_bytes, BatchPlan& plan);
   void begin(ResilientEngine& engine, const FrameFormat& format, const FrameHeader& header,
              std::span<const std::byte> dictionary);
   // Gives up the decoder, with what it has read ahead.

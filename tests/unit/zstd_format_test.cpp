@@ -231,11 +231,20 @@ TEST(ZstdFormat, Dictionaries) {
   damaged[9] ^= std::byte{0xFF};
   options.dictionary = damaged;
   EXPECT_EQ(error_of([&] { compress(content, options); }).first, Status::kInvalidOption);
-  for (const char* backend : kBackends) {
-    other.backend = backend;
-    other.dictionary = damaged;
-    EXPECT_EQ(restoring_error(frame, other).first, Status::kInvalidOption) << backend;
-  }
+  // Of a long frame, several threads have the dictionary.
+  const Bytes noise = random_bytes(3'000'000);
+  options.dictionary = trained;
+  const Bytes long_frame = compress(noise, options);
+  for (const char* backend : kBackends)
+    for (const unsigned threads : {1, 3}) {
+      other.backend = backend;
+      other.threads = threads;
+      other.dictionary = trained;
+      EXPECT_TRUE(restore(long_frame, other) == noise) << backend;
+      other.dictionary = damaged;
+      EXPECT_EQ(restoring_error(frame, other).first, Status::kInvalidOption) << backend;
+      EXPECT_EQ(restoring_error(long_frame, other).first, Status::kInvalidOption) << backend;
+    }
 }
 
 TEST(ZstdFormat, FramesInARow) {

@@ -28,11 +28,12 @@ ZstdParallelLimits tiny_limits(unsigned threads) {
 }
 
 ZstdRead read_by_threads(std::span<const std::byte> data, const ZstdParallelLimits& limits,
-                         std::size_t piece_bytes = 1 << 14, std::uint64_t* decoded_elsewhere = nullptr) {
+                         std::size_t piece_bytes = 1 << 14, std::uint64_t* decoded_elsewhere = nullptr,
+                         std::span<const std::byte> dictionary = {}) {
   std::unique_ptr<ZstdParallelDecoder> decoder;
-  ZstdRead read =
-      read_in_pieces(data, {}, piece_bytes, [&](std::uint64_t window_bytes, const ZstdDictionary&) {
-        decoder = std::make_unique<ZstdParallelDecoder>(window_bytes, limits);
+  ZstdRead read = read_in_pieces(
+      data, dictionary, piece_bytes, [&](std::uint64_t window_bytes, const ZstdDictionary& before) {
+        decoder = std::make_unique<ZstdParallelDecoder>(window_bytes, limits, before);
         if (limits.loans != 0) decoder->lend_content();
         return decoder.get();
       });
@@ -235,12 +236,15 @@ TEST(ZstdParallel, CutAtEachByteAndDamagedInEachByte) {
 TEST_WITH_THREADS(ZstdParallel, FramesThatNoEncoderWrites) {
   for (unsigned seed = 0; seed < 1000; ++seed) {
     const ValidData made = valid_zstd_frame(seed, seed % 25 == 0 ? 300'000 : 5000);
-    if (!made.dictionary.empty()) continue;
     SCOPED_TRACE(seed);
-    const ZstdRead expected = read_by_reference(made.data);
+    const ZstdRead expected = read_by_reference(made.data, made.dictionary);
     ASSERT_TRUE(expected.content == made.content);
-    expect_equal(read_by_threads(made.data, tiny_limits(1 + seed % 3), 1 + seed % 3000), expected);
-    expect_equal(read_by_threads(made.data, {.threads = 8, .loans = 2, .begin_groups = 0}), expected);
+    expect_equal(
+        read_by_threads(made.data, tiny_limits(1 + seed % 3), 1 + seed % 3000, nullptr, made.dictionary),
+        expected);
+    expect_equal(read_by_threads(made.data, {.threads = 8, .loans = 2, .begin_groups = 0}, 1 << 14, nullptr,
+                                 made.dictionary),
+                 expected);
     if (HasFatalFailure()) return;
   }
 }
@@ -250,24 +254,80 @@ TEST(ZstdParallel, RandomMutations) {
   const char* const asked = std::getenv("HEMSTITCH_MUTATED_STREAMS");
   const unsigned long rounds = asked != nullptr ? std::strtoul(asked, nullptr, 10) : 6000;
   std::mt19937 random(11);
-  std::vector<Bytes> frames;
+  struct Frame {
+    Bytes data, dictionary;
+  };
+  std::vector<Frame> frames;
   for (const int level : {-3, 1, 4, 12, 19})
     for (const std::size_t bytes : {900, 9000})
-      frames.push_back(written_by_libzstd(
-          mixed(bytes),
-          {.level = level, .window_log = level == 4 ? 10 : 0, .checksum = false, .content_size = level > 4}));
-  for (std::uint64_t seed = 0; frames.size() < 60; ++seed) {
+      for (const Bytes& dictionary : {Bytes(), wordy_bytes(700), trained_dictionary()})
+        frames.push_back({written_by_libzstd(mixed(bytes), {.level = level,
+                                                            .window_log = level == 4 ? 10 : 0,
+                                                            .checksum = false,
+                                                            .content_size = level > 4,
+                                                            .dictionary = dictionary}),
+                          dictionary});
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
     ValidData made = valid_zstd_frame(seed, 4000);
-    if (made.dictionary.empty()) frames.push_back(std::move(made.data));
+    frames.push_back({std::move(made.data), std::move(made.dictionary)});
   }
   for (unsigned long round = 0; round < rounds; ++round) {
-    Bytes frame = frames[random() % frames.size()];
+    auto [frame, dictionary] = frames[random() % frames.size()];
     for (unsigned long count = 1 + random() % 3; count > 0; --count)
       frame[random() % frame.size()] = static_cast<std::byte>(random());
     SCOPED_TRACE(round);
-    expect_equal(read_by_threads(frame, tiny_limits(1)), read_by_reference(frame));
+    expect_equal(read_by_threads(frame, tiny_limits(1), 1 << 14, nullptr, dictionary),
+                 read_by_reference(frame, dictionary));
     if (HasFatalFailure()) return;
   }
+}
+
+// Content alone and trained, smaller and larger than windows; frames that forget it, and damaged ones.
+TEST_WITH_THREADS(ZstdParallel, Dictionaries) {
+  const Bytes content = mixed(300'000), trained = trained_dictionary(20'000);
+  std::mt19937 random(5);
+  for (const Bytes& dictionary : {wordy_bytes(3), wordy_bytes(5'000), mixed(200'000), trained})
+    for (const int window_log : {0, 12, 17})
+      for (const int level : {1, 19}) {
+        SCOPED_TRACE(std::to_string(dictionary.size()) + " " + std::to_string(window_log));
+        Bytes frame =
+            written_by_libzstd(content, {.level = level, .window_log = window_log, .dictionary = dictionary});
+        for (int round = 0; round < 3; ++round) {
+          const ZstdRead expected = read_by_reference(frame, dictionary);
+          EXPECT_TRUE(round > 0 || expected.content == content);
+          for (const unsigned threads : {1, 3}) {
+            ZstdParallelLimits limits = tiny_limits(threads);
+            limits.loans = round == 1 ? 2 : 0;
+            expect_equal(read_by_threads(frame, limits, 1 << 12, nullptr, dictionary), expected);
+          }
+          expect_equal(read_by_threads(frame, {.threads = 4}, 1 << 20, nullptr, dictionary), expected);
+          expect_equal(read_by_threads(frame, tiny_limits(2)), read_by_reference(frame));
+          if (HasFatalFailure()) return;
+          frame[20 + random() % (round == 0 ? frame.size() - 20 : 100)] ^= std::byte{8};
+        }
+      }
+}
+
+// A dictionary is before the content until there is more of that than the window has.
+TEST(ZstdParallel, TheDictionaryIsReachedWithinTheWindow) {
+  const Bytes dictionary = random_bytes(3000, 5);
+  for (const std::size_t before : {0, 1000, 1019, 1020, 1024, 1025, 2048})
+    for (const std::size_t offset : {before, before + 1, before + 2999, before + 3000, before + 3001}) {
+      SCOPED_TRACE(std::to_string(before) + " " + std::to_string(offset));
+      if (offset == 0) continue;
+      HandMadeFrame frame(1024);
+      const Bytes content = random_bytes(before);
+      frame.raw(std::span(content).first(before / 2)).raw(std::span(content).subspan(before / 2));
+      // The second match follows on the first one, which may reach from the dictionary into the content.
+      const std::vector<ZstdSequence> sequences{{0, 5, static_cast<std::uint32_t>(offset + 3)},
+                                                {0, 300, static_cast<std::uint32_t>(offset + 5 + 3)}};
+      const Bytes whole = frame.compressed(joined({plain_literals({}, 1), sequences_section(sequences)}))
+                              .raw(content)
+                              .raw(content)
+                              .end();
+      const ZstdRead expected = read_by_reference(whole, dictionary);
+      expect_equal(read_by_threads(whole, tiny_limits(2), 1 << 14, nullptr, dictionary), expected);
+    }
 }
 
 // Damage far inside, with the window full and content behind it.
@@ -333,6 +393,10 @@ TEST(ZstdParallel, LimitsFitTheMemory) {
   // Damage would take a large window twice.
   EXPECT_EQ(zstd_parallel_limits({.threads = 8, .memory_bytes = 200 * mb}, 128 * mb, {}).threads, 1U);
   EXPECT_EQ(zstd_parallel_limits({.threads = 8, .memory_bytes = 300 * mb}, 128 * mb, {}).threads, 8U);
+  EXPECT_EQ(zstd_parallel_limits({.threads = 8, .memory_bytes = 300 * mb, .dictionary_bytes = 60 * mb},
+                                 128 * mb, {})
+                .threads,
+            1U);
 }
 
 }  // namespace

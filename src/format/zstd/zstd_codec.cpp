@@ -40,12 +40,18 @@ void require_window(const FrameHeader& header, const StreamMeans& means) {
                                         bytes)));
 }
 
-ZstdDictionary read_dictionary(std::span<const std::byte> dictionary) {
+// Calls make(), which may find that the dictionary is damaged.
+template <class Make>
+auto with_dictionary(const Make& make) {
   try {
-    return read_zstd_dictionary(dictionary);
+    return make();
   } catch (const ZstdDamage& damage) {
     throw Error(Status::kInvalidOption, fmt::format("dictionary: {}", damage.rule));
   }
+}
+
+ZstdDictionary read_dictionary(std::span<const std::byte> dictionary) {
+  return with_dictionary([&] { return read_zstd_dictionary(dictionary); });
 }
 
 class ZstdCodec : public Codec {
@@ -74,7 +80,7 @@ class ZstdCodec : public Codec {
     if (means.points) return nullptr;
     require_window(header, means);
     try {
-      return make_zstd_decoder(decoders_, header, dictionary, means);
+      return with_dictionary([&] { return make_zstd_decoder(decoders_, header, dictionary, means); });
     } catch (const Error&) {
       read_dictionary(dictionary);  // libzstd does not say that one is damaged
       throw;

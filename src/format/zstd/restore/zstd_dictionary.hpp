@@ -2,6 +2,7 @@
 // offsets before it.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,8 +15,15 @@ struct ZstdDictionary {
   std::uint32_t id = 0;  // 0: it has none, and is content alone
   ZstdKeptTables tables;
   ZstdRepeats repeats;
-  std::span<const std::byte> content;  // part of what was read
+  // Parts of what was read:
+  std::span<const std::byte> content;
+  // What describes the tables: of literals, and those of kZstdCodeKinds. Empty if there are none.
+  std::span<const std::byte> literals_description;
+  std::array<std::span<const std::byte>, 3> code_descriptions;
 };
+
+// Whether it begins as trainers write them.
+bool has_zstd_tables(std::span<const std::byte> dictionary);
 
 // The id alone; 0 for content alone, and for a dictionary that is cut off.
 std::uint32_t zstd_dictionary_id(std::span<const std::byte> dictionary);

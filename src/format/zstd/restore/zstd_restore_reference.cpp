@@ -26,11 +26,14 @@ ZstdReferenceDecoder::ZstdReferenceDecoder(std::uint64_t window_bytes, ZstdFrame
     : window_bytes_(window_bytes),
       tables_(std::move(state.tables)),
       repeats_(state.repeats),
-      dictionary_bytes_(0),
+      dictionary_bytes_(state.frame_bytes <= window_bytes ? state.dictionary.size() : 0),
       content_(std::move(state.content)),
       frame_bytes_(state.frame_bytes),
-      given_(content_.size()),
-      block_number_(state.block_number) {}
+      block_number_(state.block_number) {
+  content_.insert(content_.begin(), state.dictionary.begin(),
+                  state.dictionary.begin() + static_cast<std::ptrdiff_t>(dictionary_bytes_));
+  given_ = content_.size();
+}
 
 // Gathers the first `bytes` bytes of a block. Returns whether they are there.
 bool ZstdReferenceDecoder::take(std::span<const std::byte>& input, std::size_t bytes) {

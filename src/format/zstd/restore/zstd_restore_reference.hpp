@@ -25,9 +25,10 @@ namespace hemstitch {
 struct ZstdFrameState {
   ZstdKeptTables tables;
   ZstdRepeats repeats;
-  std::vector<std::byte> content;  // the last of it, as far back as the window
-  std::uint64_t frame_bytes = 0;   // of all content
-  std::uint64_t block_number = 1;  // of the next block
+  std::vector<std::byte> content;         // the last of it, as far back as the window
+  std::uint64_t frame_bytes = 0;          // of all content
+  std::uint64_t block_number = 1;         // of the next block
+  std::span<const std::byte> dictionary;  // its content
 };
 
 // The blocks of one frame, piece by piece. What comes of a block is kept until it is complete. Memory grows
@@ -36,7 +37,7 @@ class ZstdReferenceDecoder : public StreamDecoder {
  public:
   // `before`: what the frame has before its first block.
   ZstdReferenceDecoder(std::uint64_t window_bytes, ZstdDictionary before);
-  // Begins in the middle of a frame without a dictionary.
+  // Begins in the middle of a frame.
   ZstdReferenceDecoder(std::uint64_t window_bytes, ZstdFrameState state);
 
   StreamStep restore(std::span<const std::byte> input, std::span<std::byte> output) override;

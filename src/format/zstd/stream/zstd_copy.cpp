@@ -48,11 +48,13 @@ std::uint64_t ZstdContent::memory_bytes(std::uint64_t window_bytes, std::size_t 
   return std::max<std::uint64_t>(window_bytes, kept_bytes) + 2 * kCopyRoom;
 }
 
-ZstdContent::ZstdContent(std::uint64_t window_bytes, std::size_t kept_bytes)
+ZstdContent::ZstdContent(std::uint64_t window_bytes, std::size_t kept_bytes, const ZstdDictionary& before)
     : window_bytes_(window_bytes),
+      dictionary_(before.content),
       room_bytes_(static_cast<std::size_t>(memory_bytes(window_bytes, kept_bytes))),
       memory_(std::make_shared<LargeBuffer>(room_bytes_)),
-      at_(memory_->get()) {}
+      at_(memory_->get()),
+      offsets_{before.repeats.offsets()} {}
 
 ZstdContent::ZstdContent(std::uint64_t window_bytes, std::size_t kept_bytes, std::uint64_t frame_bytes,
                          std::span<const std::byte> window, const ZstdOffsets& offsets)
@@ -97,8 +99,10 @@ bool ZstdContent::copy_sequences(const ZstdDecodedBlock& block, std::byte* to) {
     std::size_t offset = sequence.offset;
     if (offset > std::min(static_cast<std::size_t>(to - begin), window)) [[unlikely]] {
       const std::int64_t resolved = offsets_.resolved(sequence.offset);
-      const std::uint64_t all = bytes_ + static_cast<std::uint64_t>(to - at_);
-      if (resolved <= 0 || static_cast<std::uint64_t>(resolved) > std::min(all, window_bytes_)) return false;
+      const std::uint64_t all = bytes_until(to);
+      // The dictionary is before the content as long as the window reaches it.
+      const std::uint64_t reach = all <= window_bytes_ ? all + dictionary_.size() : window_bytes_;
+      if (resolved <= 0 || static_cast<std::uint64_t>(resolved) > reach) return false;
       offset = static_cast<std::size_t>(resolved);
       if (offset > static_cast<std::size_t>(to - begin)) {
         copy_far_match(to, offset, match_bytes);
@@ -120,11 +124,13 @@ bool ZstdContent::copy_sequences(const ZstdDecodedBlock& block, std::byte* to) {
   return true;
 }
 
-// Begins in the turn before, and may reach into this one.
+// Begins in the turn before, and may reach into this one. Or in the dictionary: then all content is of this turn.
 void ZstdContent::copy_far_match(std::byte* to, std::size_t offset, std::size_t count) {
   const std::byte* const begin = memory_->get();
+  const std::byte* const before_end =
+      offset > bytes_until(to) ? dictionary_.data() + dictionary_.size() : begin + before_end_;
   const std::size_t beyond = offset - static_cast<std::size_t>(to - begin), some = std::min(beyond, count);
-  std::memmove(to, begin + before_end_ - beyond, some);
+  std::memmove(to, before_end - beyond, some);
   for (std::size_t i = some; i < count; ++i) to[i] = *(to + i - offset);
 }
 

@@ -18,8 +18,9 @@ namespace hemstitch {
 // until the window has left it.
 class ZstdContent {
  public:
-  // So many of the last bytes stay where they are, even if the window is smaller.
-  ZstdContent(std::uint64_t window_bytes, std::size_t kept_bytes);
+  // So many of the last bytes stay where they are, even if the window is smaller. `before` is what the frame has before its
+  // first block; its content must outlive this object.
+  ZstdContent(std::uint64_t window_bytes, std::size_t kept_bytes, const ZstdDictionary& before = {});
   // Continues a frame that has so many bytes already; `window` are the last of them, as far back as matches may reach.
   ZstdContent(std::uint64_t window_bytes, std::size_t kept_bytes, std::uint64_t frame_bytes,
               std::span<const std::byte> window, const ZstdOffsets& offsets);
@@ -40,9 +41,13 @@ class ZstdContent {
  private:
   std::vector<std::byte> window() const;
   bool copy_sequences(const ZstdDecodedBlock& block, std::byte* to);
+  std::uint64_t bytes_until(const std::byte* to) const {
+    return bytes_ + static_cast<std::uint64_t>(to - at_);
+  }
   void copy_far_match(std::byte* to, std::size_t offset, std::size_t count);
 
   std::uint64_t window_bytes_;
+  std::span<const std::byte> dictionary_;
   std::size_t room_bytes_;
   std::shared_ptr<LargeBuffer> memory_;
   std::byte* at_;               // the next block's content

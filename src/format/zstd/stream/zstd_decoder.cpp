@@ -25,8 +25,13 @@ bool has_last_block(std::span<const std::byte> blocks) {
 // that comes whole in the first piece is restored by libzstd.
 class ZstdDecoderBySize : public StreamDecoder {
  public:
-  ZstdDecoderBySize(ZstdDecoderStates& states, const FrameHeader& header, const ZstdParallelLimits& limits)
-      : states_(states), header_(header), limits_(limits) {}
+  ZstdDecoderBySize(ZstdDecoderStates& states, const FrameHeader& header,
+                    std::span<const std::byte> dictionary, const ZstdParallelLimits& limits)
+      : states_(states),
+        header_(header),
+        dictionary_(dictionary),
+        before_(read_zstd_dictionary(dictionary)),
+        limits_(limits) {}
 
   StreamStep restore(std::span<const std::byte> input, std::span<std::byte> output) override {
     if (!decoder_) choose(input);
@@ -38,14 +43,16 @@ class ZstdDecoderBySize : public StreamDecoder {
  private:
   void choose(std::span<const std::byte> input) {
     if (has_last_block(input))
-      decoder_ = std::make_unique<ZstdCpuDecoder>(states_, header_, std::span<const std::byte>());
+      decoder_ = std::make_unique<ZstdCpuDecoder>(states_, header_, dictionary_);
     else
-      decoder_ = std::make_unique<ZstdParallelDecoder>(header_.history_bytes, limits_);
+      decoder_ = std::make_unique<ZstdParallelDecoder>(header_.history_bytes, limits_, before_);
     if (lends_) decoder_->lend_content();
   }
 
   ZstdDecoderStates& states_;
   FrameHeader header_;
+  std::span<const std::byte> dictionary_;
+  ZstdDictionary before_;
   ZstdParallelLimits limits_;
   bool lends_ = false;
   std::unique_ptr<StreamDecoder> decoder_;
@@ -55,16 +62,16 @@ class ZstdDecoderBySize : public StreamDecoder {
 
 StreamMemory zstd_stream_memory(const FrameHeader& header, const StreamMeans& means) {
   const ZstdParallelLimits limits = limits_of(header, means);
-  return {.host_bytes = limits.threads > 1 ? limits.memory_bytes(header.history_bytes) : 0};
+  return {.host_bytes =
+              limits.threads > 1 ? limits.memory_bytes(header.history_bytes, means.dictionary_bytes) : 0};
 }
 
 std::unique_ptr<StreamDecoder> make_zstd_decoder(ZstdDecoderStates& states, const FrameHeader& header,
                                                  std::span<const std::byte> dictionary,
                                                  const StreamMeans& means) {
   const ZstdParallelLimits limits = limits_of(header, means);
-  if (limits.threads == 1 || !dictionary.empty())
-    return std::make_unique<ZstdCpuDecoder>(states, header, dictionary);
-  return std::make_unique<ZstdDecoderBySize>(states, header, limits);
+  if (limits.threads == 1) return std::make_unique<ZstdCpuDecoder>(states, header, dictionary);
+  return std::make_unique<ZstdDecoderBySize>(states, header, dictionary, limits);
 }
 
 }  // namespace hemstitch

@@ -10,9 +10,8 @@
 
 namespace hemstitch {
 
-// Of a frame without a dictionary; one with a dictionary takes less.
 StreamMemory zstd_stream_memory(const FrameHeader& header, const StreamMeans& means);
-// `states` must outlive the decoder.
+// `states` and the dictionary must outlive the decoder. Throws ZstdDamage for a damaged dictionary, or as ZstdCpuDecoder does.
 std::unique_ptr<StreamDecoder> make_zstd_decoder(ZstdDecoderStates& states, const FrameHeader& header,
                                                  std::span<const std::byte> dictionary,
                                                  const StreamMeans& means);

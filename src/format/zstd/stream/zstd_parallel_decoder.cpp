@@ -67,10 +67,11 @@ struct ZstdParallelDecoder::Group {
   std::vector<ZstdDecodedBlock> decoded;
 };
 
-std::uint64_t ZstdParallelLimits::memory_bytes(std::uint64_t window_bytes) const {
-  // The window once more: ZstdParallelDecoder::begin_judging().
+std::uint64_t ZstdParallelLimits::memory_bytes(std::uint64_t window_bytes,
+                                               std::uint64_t dictionary_bytes) const {
+  // The window once more, and the dictionary: ZstdParallelDecoder::begin_judging().
   return ZstdContent::memory_bytes(window_bytes, kept_bytes()) +
-         std::max(groups * ZstdParallelDecoder::group_memory_bytes(*this), window_bytes);
+         std::max(groups * ZstdParallelDecoder::group_memory_bytes(*this), window_bytes + dictionary_bytes);
 }
 
 ZstdParallelLimits zstd_parallel_limits(const StreamMeans& means, std::uint64_t window_bytes,
@@ -81,7 +82,9 @@ ZstdParallelLimits zstd_parallel_limits(const StreamMeans& means, std::uint64_t 
       content_bytes.value_or(kLeastContentBytes) >= kLeastContentBytes)
     for (limits.threads = means.threads; limits.threads > 1; --limits.threads) {
       limits.groups = limits.threads + limits.threads / 2 + 2;
-      if (means.memory_bytes == 0 || limits.memory_bytes(window_bytes) <= means.memory_bytes) return limits;
+      if (means.memory_bytes == 0 ||
+          limits.memory_bytes(window_bytes, means.dictionary_bytes) <= means.memory_bytes)
+        return limits;
     }
   limits.threads = 1;
   return limits;
@@ -89,6 +92,19 @@ ZstdParallelLimits zstd_parallel_limits(const StreamMeans& means, std::uint64_t 
 
 std::uint64_t ZstdParallelDecoder::group_memory_bytes(const ZstdParallelLimits& limits) {
   return Group::memory_bytes(limits);
+}
+
+ZstdParallelDecoder::ZstdParallelDecoder(std::uint64_t window_bytes, const ZstdParallelLimits& limits,
+                                         const ZstdDictionary& before)
+    : window_bytes_(window_bytes),
+      limits_(limits),
+      most_block_bytes_(static_cast<std::size_t>(std::min<std::uint64_t>(window_bytes, kZstdMostBlockBytes))),
+      dictionary_(before.content),
+      walk_(most_block_bytes_, zstd_origins_of(before)),
+      own_decoder_(std::make_unique<ZstdBlockDecoder>()),
+      content_(window_bytes, limits.kept_bytes(), before),
+      origins_(zstd_origins_of(before)) {
+  made_.reserve(kMostMade);
 }
 
 ZstdParallelDecoder::ZstdParallelDecoder(std::uint64_t window_bytes, const ZstdParallelLimits& limits,
@@ -314,6 +330,7 @@ void ZstdParallelDecoder::begin_judging() {
   state.frame_bytes = content_.bytes();
   state.block_number = block_number_;
   state.content = content_.take_window();
+  state.dictionary = dictionary_;
   judge_ = std::make_unique<ZstdReferenceDecoder>(window_bytes_, std::move(state));
 }
 

@@ -38,7 +38,7 @@ struct ZstdParallelLimits {
   // Of content that is made and not taken: one part is taken while the next one is made.
   std::size_t waiting_bytes() const { return 2 * lent_bytes; }
   std::size_t kept_bytes() const { return (loans + std::size_t{4}) * (lent_bytes + kZstdMostBlockBytes); }
-  std::uint64_t memory_bytes(std::uint64_t window_bytes) const;
+  std::uint64_t memory_bytes(std::uint64_t window_bytes, std::uint64_t dictionary_bytes = 0) const;
 };
 
 // For a frame that states this window and, perhaps, its size. One thread if there is too little memory, input or content
@@ -57,9 +57,12 @@ struct ZstdFrameStart {
 
 class ZstdParallelDecoder : public PieceStream {
  public:
-  // `start` is used only while the decoder is made.
+  // `before`: what the frame has before its first block; its content must outlive the decoder.
   ZstdParallelDecoder(std::uint64_t window_bytes, const ZstdParallelLimits& limits,
-                      const ZstdFrameStart& start = {});
+                      const ZstdDictionary& before = {});
+  // Continues a frame. `start` is used only while the decoder is made.
+  ZstdParallelDecoder(std::uint64_t window_bytes, const ZstdParallelLimits& limits,
+                      const ZstdFrameStart& start);
   ~ZstdParallelDecoder() override;
   ZstdParallelDecoder(const ZstdParallelDecoder&) = delete;
   ZstdParallelDecoder& operator=(const ZstdParallelDecoder&) = delete;
@@ -102,6 +105,7 @@ class ZstdParallelDecoder : public PieceStream {
   const std::uint64_t window_bytes_;
   const ZstdParallelLimits limits_;
   const std::size_t most_block_bytes_;
+  const std::span<const std::byte> dictionary_;  // its content
 
   // Only for the calling thread.
   ZstdWalk walk_;
@@ -128,7 +132,7 @@ class ZstdParallelDecoder : public PieceStream {
   // Only for the thread that makes content.
   ZstdContent content_;
   ZstdOrigins origins_;         // of the last block whose content was made
-  std::uint64_t block_number_;  // of the one after
+  std::uint64_t block_number_ = 1;  // of the one after
   std::size_t block_ = 0;       // that one, in the first group
 
   // Guarded by mutex_.

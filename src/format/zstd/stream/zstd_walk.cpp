@@ -1,6 +1,7 @@
 #include "format/zstd/stream/zstd_walk.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "format/zstd/restore/zstd_bits.hpp"
 
@@ -17,6 +18,19 @@ ZstdDescription description(std::span<const std::byte> from) {
 }
 
 }  // namespace
+
+ZstdOrigins zstd_origins_of(const ZstdDictionary& dictionary) {
+  if (dictionary.literals_description.empty()) return {};
+  // Modes as in a section of sequences, which say that all tables are described.
+  constexpr auto kOwnTables = static_cast<std::byte>(0b10'10'10'00);
+  std::vector<std::byte> codes{kOwnTables};
+  for (const auto description : dictionary.code_descriptions)
+    codes.insert(codes.end(), description.begin(), description.end());
+  ZstdOrigins origins;
+  origins.literals = description(dictionary.literals_description);
+  origins.codes.fill(std::make_shared<const std::vector<std::byte>>(std::move(codes)));
+  return origins;
+}
 
 ZstdWalkedBlock ZstdWalk::walk(const ZstdBlockHeader& header, std::span<const std::byte> data) {
   ZstdWalkedBlock block;

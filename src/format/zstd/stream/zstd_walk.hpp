@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "format/zstd/block/zstd_block_header.hpp"
+#include "format/zstd/restore/zstd_dictionary.hpp"
 #include "format/zstd/restore/zstd_sections.hpp"
 
 namespace hemstitch {
@@ -23,6 +24,9 @@ struct ZstdOrigins {
   ZstdDescription literals;
   std::array<ZstdDescription, 3> codes;  // of literal counts, offsets, match lengths
 };
+
+// As if a block before the frame had described the dictionary's tables.
+ZstdOrigins zstd_origins_of(const ZstdDictionary& dictionary);
 
 struct ZstdWalkedBlock {
   ZstdBlockHeader header;
@@ -38,9 +42,9 @@ struct ZstdWalkedBlock {
 
 class ZstdWalk {
  public:
-  // `origins`: of the block before the first one.
-  explicit ZstdWalk(std::size_t most_block_bytes, ZstdOrigins origins = {})
-      : most_block_bytes_(most_block_bytes), origins_(std::move(origins)) {}
+  // `before`: what described the tables that the first block may repeat.
+  explicit ZstdWalk(std::size_t most_block_bytes, ZstdOrigins before = {})
+      : most_block_bytes_(most_block_bytes), origins_(std::move(before)) {}
 
   // Blocks are given one after the other. `data` is all of the block's; where the header alone shows damage, it may be
   // empty.
