@@ -219,8 +219,8 @@ int run_compress(const Request& request) {
   CompressOptions options = request.compress;
   std::vector<std::byte> dictionary;
   if (!request.dictionary_path.empty()) {
-    dictionary = read_dictionary(request.dictionary_path,
-                                 FormatTable::instance().of(options.format).most_dictionary_bytes());
+    dictionary = read_dictionary(request.dictionary_path, &FormatTable::instance().of(options.format),
+                                 options.memory_limit_bytes);
     options.dictionary = dictionary;
   }
   FolderWork folder_work;

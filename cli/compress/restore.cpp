@@ -164,7 +164,9 @@ int run_restore(const Request& request) {
   RestoreOptions options = request.restore;
   std::vector<std::byte> dictionary;
   if (!request.dictionary_path.empty()) {
-    dictionary = read_dictionary(request.dictionary_path);
+    dictionary = read_dictionary(request.dictionary_path,
+                                 options.format ? &FormatTable::instance().of(*options.format) : nullptr,
+                                 options.memory_limit_bytes);
     options.dictionary = dictionary;
   }
   FolderWork folder_work;

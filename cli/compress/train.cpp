@@ -30,6 +30,7 @@ smaller: hemstitch --format zstd -D DICT, and zstd -D DICT.
 
 // As in the zstd tool.
 constexpr std::size_t kUsualDictionaryBytes = std::size_t{110} << 10;
+constexpr std::size_t kMostTrainedBytes = std::size_t{8} << 20;
 // So much of the beginning of a file is a sample: what comes later does not profit from a dictionary.
 constexpr std::size_t kMostSampleBytes = std::size_t{128} << 10;
 constexpr std::uint64_t kUsualSamplesBytes = std::uint64_t{64} << 20;
@@ -89,10 +90,9 @@ std::uint32_t id_from(const std::string& text) {
 
 std::uint64_t dictionary_bytes_from(const std::string& text) {
   const std::uint64_t bytes = size_from("--maxdict", text);
-  const std::size_t most = FormatTable::instance().of(Format::kZstd).most_dictionary_bytes().value();
-  if (bytes < kLeastTrainedBytes || bytes > most)
+  if (bytes < kLeastTrainedBytes || bytes > kMostTrainedBytes)
     throw UsageError(fmt::format("--maxdict '{}': a dictionary has {} bytes to {}M", text, kLeastTrainedBytes,
-                                 most >> 20));
+                                 kMostTrainedBytes >> 20));
   return bytes;
 }
 

@@ -440,11 +440,23 @@ std::vector<std::byte> read_whole_file(const std::string& path) {
   return read_to_end(source, source.total_bytes().value_or(kReadBytes));
 }
 
-std::vector<std::byte> read_dictionary(const std::string& path, std::optional<std::size_t> most_bytes) {
+std::vector<std::byte> read_dictionary(const std::string& path, const FrameFormat* format,
+                                       std::uint64_t memory_limit_bytes) {
+  // Of a pipe or a device, for any format, and for one that needs all of it.
+  constexpr std::size_t kMostOfAnyBytes = std::size_t{8} << 20, kMostOfOneBytes = std::size_t{128} << 20;
   try {
     FileSource source(path);
     const std::uint64_t total = source.total_bytes().value_or(0);
-    const std::size_t used_bytes = most_bytes.value_or(FormatTable::instance().most_history_bytes());
+    std::optional<std::size_t> most_bytes;
+    if (format != nullptr) most_bytes = format->most_dictionary_bytes();
+    std::size_t used_bytes = most_bytes.value_or(
+        format != nullptr ? format->history_bytes() : FormatTable::instance().most_history_bytes());
+    if (total == 0) used_bytes = std::min(used_bytes, format == nullptr ? kMostOfAnyBytes : kMostOfOneBytes);
+    if (most_bytes) most_bytes = used_bytes;
+    if (memory_limit_bytes != 0 && std::min<std::uint64_t>(total, used_bytes) > memory_limit_bytes)
+      throw ToolError(
+          fmt::format("has {} bytes; --memory allows {}{}", total, memory_limit_bytes,
+                      format == nullptr ? " (with --format, a format may need its end only)" : ""));
     if (total > used_bytes && !most_bytes) source.skip(total - used_bytes);
     // Of a pipe or a device only the end is kept.
     std::vector<std::byte> dictionary, piece(std::size_t{64} << 10);
@@ -455,7 +467,7 @@ std::vector<std::byte> read_dictionary(const std::string& path, std::optional<st
         throw ToolError(
             fmt::format("has {} bytes{}; this format takes at most {}, since it needs all of them",
                         std::max(passed, total), total == 0 ? " or more" : "", *most_bytes));
-      if (passed > kMostPassedBytes)
+      if (total == 0 && passed > kMostPassedBytes)
         throw ToolError(fmt::format("has no end within {}G; only its last {}K would be used (name a file)",
                                     kMostPassedBytes >> 30, used_bytes >> 10));
       append_history(dictionary, std::span(piece).first(bytes), used_bytes);

@@ -141,9 +141,10 @@ class FileSink : public Sink {
 // Reads a whole file. Throws ToolError.
 std::vector<std::byte> read_whole_file(const std::string& path);
 
-// -D's file, as far as formats use its end; with `most_bytes`, the whole file, which must not be larger. Errors
-// name the option.
-std::vector<std::byte> read_dictionary(const std::string& path, std::optional<std::size_t> most_bytes = {});
+// -D's file: all of it, or as much of its end as the format uses; null: as much as any format may. With a limit, that
+// must have room for it. Errors name the option.
+std::vector<std::byte> read_dictionary(const std::string& path, const FrameFormat* format,
+                                       std::uint64_t memory_limit_bytes);
 
 // `options` for this file: if neither its content nor an option gives the format, its suffix may. Throws
 // ToolError as refuse_foreign() does if nothing gives it.

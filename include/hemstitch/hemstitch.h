@@ -179,7 +179,7 @@ typedef struct hemstitch_compress_options {
    * best device. */
   const char* device;
   /* LZ4: the last 64 KB of it are history for every block. zlib: at most 64 KB, history for the first block. Zstandard:
-   * at most 8 MB, bytes of any kind or what a trainer made. Other formats have no dictionaries. */
+   * at most 2 GB, bytes of any kind or what a trainer made. Other formats have no dictionaries. */
   const void* dictionary;
   size_t dictionary_bytes;
   /* gzip: the name of the original file, and the time of its last change in seconds since 1970. NULL and 0:

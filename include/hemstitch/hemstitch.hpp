@@ -128,7 +128,8 @@ struct CompressOptions {
   // LZ4 and Zstandard store it in the header if it is set, and any other size is an error.
   std::optional<std::uint64_t> content_bytes;
   // LZ4: the last 64 KB of it are history for every block. zlib: at most 64 KB, history for the first block.
-  // Zstandard: at most 8 MB, bytes of any kind or what a trainer made, for the first block.
+  // Zstandard: at most 2 GB, bytes of any kind or what a trainer made, for the first block;
+  // with window_log for all content as far as the window reaches it.
   // Other formats have no dictionaries.
   std::span<const std::byte> dictionary;
   // gzip: the name of the original file, without a zero byte, and the time of its last change in seconds

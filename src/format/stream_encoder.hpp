@@ -27,7 +27,7 @@ class StreamEncoder {
 struct StreamEncoding {
   int level = 1;                               // one of the format's
   int window_log = 0;                          // as in CompressOptions
-  std::span<const std::byte> dictionary = {};  // copied
+  std::span<const std::byte> dictionary = {};  // must outlive the encoder
   unsigned threads = 1;                        // which work for it besides the calling one
 };
 

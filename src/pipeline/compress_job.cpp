@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "pipeline/block_checksums.hpp"
 #include "pipeline/history.hpp"
+#include "pipeline/kept_memory.hpp"
 #include "pipeline/written_block.hpp"
 
 namespace hemstitch {
@@ -90,13 +92,6 @@ void CompressJob::plan_for_engine() {
   needs.preferred_batches_in_flight =
       encoder_ ? kBatchesOfEncoder : engine_.preferred().preferred_batches_in_flight(threads_);
   needs.memory_limit_bytes = options.memory_limit_bytes;
-  const std::uint64_t window_bytes = encoder_ ? encoder_->window_bytes() : 0;
-  if (needs.memory_limit_bytes != 0 && window_bytes != 0) {
-    if (needs.memory_limit_bytes <= window_bytes)
-      throw Error(Status::kMemoryLimit, fmt::format("the window takes {} bytes; the memory limit is {}",
-                                                    window_bytes, needs.memory_limit_bytes));
-    needs.memory_limit_bytes -= window_bytes;
-  }
   needs.device =
       engine_.preferred().device_needs({.direction = Direction::kCompress,
                                         .format = options.format,
@@ -105,8 +100,10 @@ void CompressJob::plan_for_engine() {
                                         .level = options.level,
                                         .verify = options.verify});
   needs.device_limit_bytes = options.gpu_memory_limit_bytes;
-  plan_ = plan_batches(needs);
-  if (window_bytes != 0) plan_.workspace.add("window", window_bytes, 1, "the frame");
+  const std::array<WorkspacePlan::Part, 2> kept{
+      {{"window", encoder_ ? encoder_->window_bytes() : 0, 1, "the frame"},
+       {"dictionary", dictionary_.size(), 1, "the run"}}};
+  plan_ = plan_batches_beside(kept, needs);
   batch_bytes_ = plan_.blocks_per_batch * options.block_bytes;
 
   report_.planned_bytes = std::max(report_.planned_bytes, plan_.workspace.total_bytes());

@@ -10,6 +10,7 @@
 #include "core/advice.hpp"
 #include "core/batch_timer.hpp"
 #include "engine/registry.hpp"
+#include "pipeline/kept_memory.hpp"
 
 namespace hemstitch {
 namespace {
@@ -119,7 +120,8 @@ void RestoreJob::plan_for_engine() {
                              .block_bytes = header.block_bytes,
                              .history_bytes = works_in_order() ? header.history_bytes : dictionary().size()});
   needs.device_limit_bytes = options_.gpu_memory_limit_bytes;
-  plan_ = plan_batches(needs);
+  const WorkspacePlan::Part kept{"dictionary", dictionary_.size(), 1, "the run"};
+  plan_ = plan_batches_beside({&kept, 1}, needs);
   if (is_stream())
     streams_.plan(engine_->preferred(), frame_format(), header_, threads_, total_bytes_, dictionary().size(),
                   plan_);

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/block_plan.hpp"
 #include "core/cost_model.hpp"
@@ -18,6 +19,7 @@
 #include "engine/fake/fake_backend.hpp"
 #include "engine/registry.hpp"
 #include "format/formats.hpp"
+#include "pipeline/kept_memory.hpp"
 
 namespace hemstitch::testing {
 namespace {
@@ -49,6 +51,19 @@ TEST(Workspace, ShrinksUntilTheLimitHolds) {
   }
   EXPECT_EQ(plan_batches(needs_of(194 << 10)).batches_in_flight, 1u);
   EXPECT_EQ(plan_batches(needs_of(5 * (194 << 10))).batches_in_flight, 5u);
+}
+
+TEST(Workspace, KeptMemoryIsWithinTheLimit) {
+  const std::uint64_t kept_bytes = 3 << 20;
+  const std::vector<WorkspacePlan::Part> kept{{"window", 0, 1, "the frame"},
+                                              {"dictionary", kept_bytes, 1, "the run"}};
+  for (std::uint64_t limit = kept_bytes + (194 << 10); limit < 14 << 20; limit += 10007) {
+    const BatchPlan plan = plan_batches_beside(kept, needs_of(limit));
+    EXPECT_LE(plan.workspace.total_bytes(), limit);
+    EXPECT_GT(plan.workspace.total_bytes(), kept_bytes);
+  }
+  for (const std::uint64_t limit : {std::uint64_t{1000}, kept_bytes, kept_bytes + 1000})
+    EXPECT_THROW(plan_batches_beside(kept, needs_of(limit)), Error) << limit;
 }
 
 // A device whose batches take a megabyte, and 200 KB for each block, three at once.

@@ -11,6 +11,7 @@
 #include "format/zstd/compress/zstd_join.hpp"
 #include "format/zstd/zstd_limits.hpp"
 #include "pipeline/stream.hpp"
+#include "threads.hpp"
 #include "zstd_frames.hpp"
 
 namespace hemstitch::testing {
@@ -245,6 +246,69 @@ TEST(ZstdFormat, Dictionaries) {
       EXPECT_EQ(restoring_error(frame, other).first, Status::kInvalidOption) << backend;
       EXPECT_EQ(restoring_error(long_frame, other).first, Status::kInvalidOption) << backend;
     }
+}
+
+// What `zstd -d --patch-from` makes of a frame.
+Bytes patched_by_libzstd(const Bytes& old, const Bytes& frame, std::size_t content_bytes) {
+  const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(), ZSTD_freeDCtx);
+  ZSTD_DCtx_refPrefix(context.get(), old.data(), old.size());
+  Bytes content(content_bytes);
+  const std::size_t bytes =
+      ZSTD_decompressDCtx(context.get(), content.data(), content.size(), frame.data(), frame.size());
+  content.resize(ZSTD_isError(bytes) != 0 ? 0 : bytes);
+  return content;
+}
+
+TEST_WITH_THREADS(ZstdFormat, LargeDictionaries) {
+  const Bytes old = random_bytes(12'000'000, 4);
+  // Another beginning, then what the old version has at its end, at its beginning and in its middle.
+  Bytes content = random_bytes(1000, 5);
+  for (const std::size_t at : {11'000'000, 0, 3'000'000})
+    content.insert(content.end(), old.begin() + at, old.begin() + at + 900'000);
+  const std::size_t part_bytes = content.size();
+  while (content.size() < 9'000'000)
+    content.insert(content.end(), old.begin() + static_cast<std::ptrdiff_t>(content.size()),
+                   old.begin() + static_cast<std::ptrdiff_t>(content.size()) + 500'000);
+  const auto expect_restored = [&](const Bytes& frame, std::span<const std::byte> whole,
+                                   std::span<const std::byte> dictionary) {
+    RestoreOptions restoring;
+    restoring.dictionary = dictionary;
+    for (const char* backend : kBackends)
+      for (const unsigned threads : {1, 3}) {
+        restoring.backend = backend;
+        restoring.threads = threads;
+        EXPECT_TRUE(std::ranges::equal(restore(frame, restoring), whole)) << backend << threads;
+      }
+  };
+  CompressOptions options = writing(3, 4 << 20);
+  options.dictionary = old;
+  const Bytes part(content.begin(), content.begin() + static_cast<std::ptrdiff_t>(part_bytes));
+  const Bytes of_part = compress(part, options);
+  EXPECT_LT(of_part.size(), 20'000U);
+  EXPECT_TRUE(patched_by_libzstd(old, of_part, part.size()) == part);
+  expect_restored(of_part, part, old);
+
+  options.window_log = 24;
+  const Bytes of_all = compress(content, options);
+  EXPECT_LT(of_all.size(), 20'000U);
+  EXPECT_TRUE(patched_by_libzstd(old, of_all, content.size()) == content);
+  expect_restored(of_all, content, old);
+
+  // With tables, and damaged.
+  Bytes trained = trained_dictionary();
+  trained.insert(trained.end(), old.begin(), old.end());
+  options.window_log = 0;
+  options.dictionary = trained;
+  expect_restored(compress(part, options), part, trained);
+  Bytes damaged = of_all;
+  damaged[damaged.size() / 2] ^= std::byte{1};
+  RestoreOptions restoring;
+  restoring.dictionary = old;
+  EXPECT_THROW(restore(damaged, restoring), Error);
+
+  options.memory_limit_bytes = restoring.memory_limit_bytes = 4 << 20;
+  EXPECT_EQ(error_of([&] { compress(part, options); }).first, Status::kMemoryLimit);
+  EXPECT_EQ(restoring_error(of_part, restoring).first, Status::kMemoryLimit);
 }
 
 TEST(ZstdFormat, FramesInARow) {

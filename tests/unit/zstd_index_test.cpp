@@ -83,10 +83,8 @@ TEST_WITH_THREADS(ZstdIndex, RangesFromPoints) {
     EXPECT_GE(points_of(index, file.size()), least_points);
     EXPECT_LE(index.size(), file.size() * 3 / 100 + 200);
     RestoreOptions options;
-    for (const unsigned threads : {1, 3}) {
-      options.threads = threads;
-      EXPECT_TRUE(make_index(file, options) == index);
-    }
+    options.threads = 1;
+    EXPECT_TRUE(make_index(file, options) == index) << "by one thread";
     options.threads = 0;
     options.index = index;
     std::vector<ContentBytes> ranges{{0, 10}, {0, UINT64_MAX}};
@@ -136,7 +134,7 @@ TEST(ZstdIndex, SmallFilesAndStubbornOnesHaveOnePoint) {
 }
 
 // Windows of all sizes, offsets as far as they reach, tables and repeats of all kinds.
-TEST_WITH_THREADS(ZstdIndex, FramesThatNoEncoderWrites) {
+TEST(ZstdIndex, FramesThatNoEncoderWrites) {
   std::size_t points = 0, frames = 0;
   for (unsigned seed = 0; seed < 24; ++seed) {
     const ValidData made = valid_zstd_frame(seed, 3'000'000);

@@ -284,7 +284,7 @@ TEST(ZstdParallel, RandomMutations) {
 
 // Content alone and trained, smaller and larger than windows; frames that forget it, and damaged ones.
 TEST_WITH_THREADS(ZstdParallel, Dictionaries) {
-  const Bytes content = mixed(300'000), trained = trained_dictionary(20'000);
+  const Bytes content = mixed(150'000), trained = trained_dictionary(20'000);
   std::mt19937 random(5);
   for (const Bytes& dictionary : {wordy_bytes(3), wordy_bytes(5'000), mixed(200'000), trained})
     for (const int window_log : {0, 12, 17})
@@ -292,7 +292,7 @@ TEST_WITH_THREADS(ZstdParallel, Dictionaries) {
         SCOPED_TRACE(std::to_string(dictionary.size()) + " " + std::to_string(window_log));
         Bytes frame =
             written_by_libzstd(content, {.level = level, .window_log = window_log, .dictionary = dictionary});
-        for (int round = 0; round < 3; ++round) {
+        for (int round = 0; round < 2; ++round) {
           const ZstdRead expected = read_by_reference(frame, dictionary);
           EXPECT_TRUE(round > 0 || expected.content == content);
           for (const unsigned threads : {1, 3}) {
@@ -303,7 +303,7 @@ TEST_WITH_THREADS(ZstdParallel, Dictionaries) {
           expect_equal(read_by_threads(frame, {.threads = 4}, 1 << 20, nullptr, dictionary), expected);
           expect_equal(read_by_threads(frame, tiny_limits(2)), read_by_reference(frame));
           if (HasFatalFailure()) return;
-          frame[20 + random() % (round == 0 ? frame.size() - 20 : 100)] ^= std::byte{8};
+          frame[20 + random() % (frame.size() - 20)] ^= std::byte{8};
         }
       }
 }

@@ -40,6 +40,7 @@ inline constexpr std::array kZstdEndOfBlocks{std::byte{1}, std::byte{0}, std::by
 // A suitable piece of a stream.
 inline constexpr std::size_t kZstdPieceBytes = std::size_t{256} << 10;
 inline constexpr std::uint64_t kZstdMostWindowBytes = std::uint64_t{1} << 31;  // libzstd's limit
-inline constexpr std::size_t kZstdMostDictionaryBytes = std::size_t{8} << 20;
+// No offset reaches back farther.
+inline constexpr std::size_t kZstdMostDictionaryBytes = std::size_t{2} << 30;
 
 }  // namespace hemstitch

@@ -1,14 +1,17 @@
 #include "format/zstd/compress/zstd_compress_cpu.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 
 #include "core/bytes.hpp"
+#include "core/options.hpp"
 #include "core/status.hpp"
 #include "format/zstd/block/zstd_block_header.hpp"
 #include "format/zstd/compress/zstd_join.hpp"
 #include "format/zstd/frame/zstd_frame_header.hpp"
 #include "format/zstd/restore/zstd_bits.hpp"
+#include "format/zstd/restore/zstd_dictionary.hpp"
 #include "format/zstd/zstd_library.hpp"
 #include "format/zstd/zstd_limits.hpp"
 
@@ -17,6 +20,8 @@ namespace {
 
 // A context that has grown beyond this is not kept for the next call: idle ones would hold much memory.
 constexpr std::size_t kMostKeptBytes = std::size_t{32} << 20;
+// libzstd finds little in a larger dictionary that is prepared.
+constexpr std::size_t kMostPreparedBytes = std::size_t{8} << 20;
 
 // For content that no block makes smaller.
 std::size_t write_raw(std::span<const std::byte> content, std::span<std::byte> room) {
@@ -52,7 +57,15 @@ std::size_t ZstdCompressorCpu::compress(const BlockTask& part, int level, int wi
   checked_zstd(ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters));
   checked_zstd(ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level));
   if (window_log != 0) set_zstd_window(context, window_log);
-  if (!part.dictionary.empty())
+  if (part.dictionary.size() > kMostPreparedBytes && !has_zstd_tables(part.dictionary)) {
+    // A window that reaches all of it. What a restorer needs is in the frame's header (zstd_writer.cpp).
+    if (window_log == 0)
+      set_zstd_window(
+          context,
+          std::min<int>(static_cast<int>(std::bit_width(part.dictionary.size() + part.input.size() - 1)),
+                        kMostFrameWindowLog));
+    checked_zstd(ZSTD_CCtx_refPrefix(context, part.dictionary.data(), part.dictionary.size()));
+  } else if (!part.dictionary.empty())
     use_dictionary(part.dictionary, level);
   else if (!part.history.empty()) {
     const auto history = part.history.last(std::min(part.history.size(), zstd_history_bytes(level)));

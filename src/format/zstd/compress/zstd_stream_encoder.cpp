@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "format/zstd/frame/zstd_frame_header.hpp"
+#include "format/zstd/restore/zstd_dictionary.hpp"
 #include "format/zstd/zstd_library.hpp"
 #include "format/zstd/zstd_limits.hpp"
 
@@ -25,7 +26,10 @@ ZstdStreamEncoder::ZstdStreamEncoder(const StreamEncoding& encoding)
   set_zstd_window(context, encoding.window_log);
   set(context, ZSTD_c_nbWorkers,
       static_cast<int>(std::min<unsigned>(encoding.threads, static_cast<unsigned>(most_threads))));
-  if (!encoding.dictionary.empty())
+  // As a prefix, content alone is searched for long matches with the content's own.
+  if (!encoding.dictionary.empty() && !has_zstd_tables(encoding.dictionary))
+    checked_zstd(ZSTD_CCtx_refPrefix(context, encoding.dictionary.data(), encoding.dictionary.size()));
+  else if (!encoding.dictionary.empty())
     checked_zstd(ZSTD_CCtx_loadDictionary(context, encoding.dictionary.data(), encoding.dictionary.size()));
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/status.hpp"
 #include "format/zstd/frame/zstd_frame_header.hpp"
+#include "format/zstd/restore/zstd_dictionary.hpp"
 #include "format/zstd/zstd_library.hpp"
 
 namespace hemstitch {
@@ -23,6 +24,14 @@ ZSTD_DCtx* begun(ZstdDecoderState& state) {
   checked_zstd(ZSTD_DCtx_reset(state.context.get(), ZSTD_reset_session_and_parameters));
   checked_zstd(ZSTD_DCtx_setParameter(state.context.get(), ZSTD_d_windowLogMax, kMostWindowLog));
   return state.context.get();
+}
+
+// Content alone is not copied.
+void use_dictionary(ZSTD_DCtx* context, std::span<const std::byte> dictionary) {
+  if (dictionary.empty()) return;
+  checked_zstd(has_zstd_tables(dictionary)
+                   ? ZSTD_DCtx_loadDictionary(context, dictionary.data(), dictionary.size())
+                   : ZSTD_DCtx_refPrefix(context, dictionary.data(), dictionary.size()));
 }
 
 // libzstd gets the header without what the pipeline checks: the dictionary's id, the checksum, and, unless
@@ -45,8 +54,7 @@ ZstdCpuDecoder::ZstdCpuDecoder(ZstdDecoderStates& states, const FrameHeader& hea
                                std::span<const std::byte> dictionary)
     : state_(states), window_bytes_(header.history_bytes) {
   ZSTD_DCtx* const context = begun(*state_);
-  if (!dictionary.empty())
-    checked_zstd(ZSTD_DCtx_loadDictionary(context, dictionary.data(), dictionary.size()));
+  use_dictionary(context, dictionary);
   give_header(context, window_bytes_, header.content_bytes);
 }
 
@@ -107,7 +115,7 @@ void restore_zstd_part(ZstdDecoderStates& states, BlockTask& part) {
   const ZstdDecoderStates::Borrowed state = states.borrow();
   ZSTD_DCtx* const context = begun(*state);
   if (!part.dictionary.empty())
-    checked_zstd(ZSTD_DCtx_loadDictionary(context, part.dictionary.data(), part.dictionary.size()));
+    use_dictionary(context, part.dictionary);
   else if (!part.history.empty())
     checked_zstd(ZSTD_DCtx_refPrefix(context, part.history.data(), part.history.size()));
   give_header(context, part.history.size() + part.output.size(), std::nullopt);

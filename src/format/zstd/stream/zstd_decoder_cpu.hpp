@@ -26,7 +26,7 @@ using ZstdDecoderStates = IdleStates<ZstdDecoderState>;
 
 class ZstdCpuDecoder : public StreamDecoder {
  public:
-  // The blocks behind `header`; `dictionary` must be what it names. `states` must outlive the decoder.
+  // The blocks behind `header`; `dictionary` must be what it names. It and `states` must outlive the decoder.
   ZstdCpuDecoder(ZstdDecoderStates& states, const FrameHeader& header, std::span<const std::byte> dictionary);
   ~ZstdCpuDecoder() override;
 
