@@ -10,6 +10,7 @@
 #include "match/common/parameter_check.hpp"
 #include "match/far/far.hpp"
 #include "match/stitch/stitch.hpp"
+#include "match/stitch/stitch_wide.hpp"
 
 namespace hemstitch {
 namespace {

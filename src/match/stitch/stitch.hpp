@@ -46,8 +46,6 @@ inline constexpr std::uint32_t kMostStitchReach = 16;
 void extend_capped_matches(const FinderInput& input, std::size_t cap_bytes, MatchRecords& records);
 
 // The backward pass, from up to `reach` positions ahead, then the forward pass.
-// Records may be narrow or wide.
-template <typename Record>
-void stitch_matches(const FinderInput& input, std::size_t reach, std::vector<Record>& records);
+void stitch_matches(const FinderInput& input, std::size_t reach, MatchRecords& records);
 
 }  // namespace hemstitch

@@ -4,6 +4,7 @@
 #include "core/between_pieces.hpp"
 #include "match/common/common_length.hpp"
 #include "match/stitch/stitch.hpp"
+#include "match/stitch/stitch_wide.hpp"
 
 namespace hemstitch {
 
@@ -64,15 +65,19 @@ void stitch_forward(std::vector<Record>& records) {
   }
 }
 
-}  // namespace
-
 template <typename Record>
-void stitch_matches(const FinderInput& input, std::size_t reach, std::vector<Record>& records) {
+void stitch_all(const FinderInput& input, std::size_t reach, std::vector<Record>& records) {
   records = stitch_backward(input, reach, records);
   stitch_forward(records);
 }
 
-template void stitch_matches(const FinderInput&, std::size_t, MatchRecords&);
-template void stitch_matches(const FinderInput&, std::size_t, std::vector<WideRecord>&);
+}  // namespace
+
+void stitch_matches(const FinderInput& input, std::size_t reach, MatchRecords& records) {
+  stitch_all(input, reach, records);
+}
+void stitch_matches(const FinderInput& input, std::size_t reach, std::vector<WideRecord>& records) {
+  stitch_all(input, reach, records);
+}
 
 }  // namespace hemstitch
