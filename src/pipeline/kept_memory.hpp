@@ -16,8 +16,8 @@ inline BatchPlan plan_batches_beside(std::span<const WorkspacePlan::Part> kept, 
   for (const WorkspacePlan::Part& part : kept) {
     if (needs.memory_limit_bytes == 0) break;
     if (needs.memory_limit_bytes <= part.bytes_each)
-      throw Error(Status::kMemoryLimit, fmt::format("the {} takes {} bytes; the memory limit is {}", part.name,
-                                                    part.bytes_each, needs.memory_limit_bytes));
+      throw Error(Status::kMemoryLimit, fmt::format("the {} takes {} bytes; the memory limit is {}",
+                                                    part.name, part.bytes_each, needs.memory_limit_bytes));
     needs.memory_limit_bytes -= part.bytes_each;
   }
   BatchPlan plan = plan_batches(needs);

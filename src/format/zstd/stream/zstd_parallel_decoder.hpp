@@ -131,9 +131,9 @@ class ZstdParallelDecoder : public PieceStream {
 
   // Only for the thread that makes content.
   ZstdContent content_;
-  ZstdOrigins origins_;         // of the last block whose content was made
+  ZstdOrigins origins_;             // of the last block whose content was made
   std::uint64_t block_number_ = 1;  // of the one after
-  std::size_t block_ = 0;       // that one, in the first group
+  std::size_t block_ = 0;           // that one, in the first group
 
   // Guarded by mutex_.
   unsigned started_threads_ = 0;
