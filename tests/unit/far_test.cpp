@@ -92,9 +92,9 @@ TEST(Far, NumbersOfTheLevels) {
 }
 
 TEST(Far, ReachesAsFarAsItsWindow) {
-  const Bytes again = random_bytes(100, 4);
+  const Bytes again = random_bytes(300, 4);
   for (const std::size_t distance : {kFarWindowBytes - 8, kFarWindowBytes, kFarWindowBytes + 8}) {
-    const Bytes data = again + equal_bytes(distance - 100) + again;
+    const Bytes data = again + equal_bytes(distance - 300) + again;
     // The grid is the block's: as many bytes of history as there are, it begins at the block.
     const WideRecords records = find_far({data, distance}, {});
     EXPECT_EQ(records[0].length, distance <= kFarWindowBytes ? kFarCapBytes + 16 : 0u) << distance;

@@ -74,11 +74,9 @@ class FarTable {
   }
   std::uint32_t* bucket_of(std::size_t position) { return &places_[bucket_index(position)]; }
   const std::uint32_t* bucket_of(std::size_t position) const { return &places_[bucket_index(position)]; }
-  // Counted from the block's first byte; the grid's multiples below it come before 0, modulo the ways.
+  // Which way is called the first does not matter: the same positions share places.
   std::size_t way_of(std::size_t position) const {
-    const std::size_t index = (position - grid_begin_) / parameters_.grid_bytes,
-                      first_of_block = (input_.history_bytes - grid_begin_) / parameters_.grid_bytes;
-    return (index - first_of_block) % parameters_.ways;
+    return position / parameters_.grid_bytes % parameters_.ways;
   }
 
   const FinderInput& input_;
