@@ -348,7 +348,13 @@ std::int64_t zstd_cost_forwards(const ZstdParseInput& input, const ZstdPrices& p
 TEST(ZstdEncoder, TheOptimalParseIsNearTheBestForwards) {
   std::int64_t backwards = 0, forwards = 0, lazily = 0;
   for (std::uint32_t seed = 1; seed <= 12; ++seed) {
-    const Bytes content = seed % 2 == 0 ? wordy_bytes(600, seed) : copied_bytes(600, seed);
+    // Rows of records repeat one offset, again and again behind a few literals.
+    Bytes content = seed % 3 == 0   ? wordy_bytes(600, seed)
+                    : seed % 3 == 1 ? copied_bytes(600, seed)
+                                    : Bytes();
+    for (std::uint32_t row = 0; content.size() < 600; ++row)
+      content = content + random_bytes(7, 1) + random_bytes(2, seed + row) + random_bytes(8, 2) +
+                random_bytes(3, seed * row + 1);
     const MatchRecords records = find_hash_chain({content, 0}, {.depth = 4});
     const NearOffsets near(content.size(), 0);
     const ZstdParseInput input{content, 0, records, near, {}};
@@ -358,7 +364,7 @@ TEST(ZstdEncoder, TheOptimalParseIsNearTheBestForwards) {
     forwards += zstd_cost_forwards(input, prices);
     lazily += zstd_cost_of(prices, content, lazy);
   }
-  EXPECT_LT(backwards, forwards * 101 / 100);
+  EXPECT_LT(backwards, forwards * 1005 / 1000);
   EXPECT_LT(backwards, lazily);
 }
 
