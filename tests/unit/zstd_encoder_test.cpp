@@ -472,7 +472,7 @@ Bytes bytes_of_records(std::size_t bytes, std::size_t width, std::uint32_t seed)
   Bytes content;
   for (std::uint32_t i = 0; content.size() < bytes; ++i)
     for (std::size_t column = 0; column < width; ++column)
-      content.push_back(static_cast<std::byte>(column % 5 == 0   ? i >> column
+      content.push_back(static_cast<std::byte>(column % 5 == 0   ? i >> column % 32
                                                : column % 7 == 0 ? random()
                                                                  : column));
   content.resize(bytes);
@@ -482,7 +482,7 @@ Bytes bytes_of_records(std::size_t bytes, std::size_t width, std::uint32_t seed)
 TEST(ZstdEncoder, Records) {
   for (const std::size_t width : {2, 3, 17, 40, 1000})
     for (const int level : kDistinctZstdLevels)
-      expect_part_restores({bytes_of_records(200'000, width, 1), 0}, level, std::to_string(width));
+      expect_part_restores({bytes_of_records(100'000, width, 1), 0}, level, std::to_string(width));
 }
 
 TEST(ZstdEncoder, MatchesReachIntoTheHistory) {
