@@ -7,7 +7,6 @@
 #include <fstream>
 #include <random>
 
-#include "collect_sink.hpp"
 #include "core/bytes.hpp"
 #include "cuda_test.hpp"
 #include "deflate_streams.hpp"
@@ -17,6 +16,7 @@
 #include "hemstitch/batch.h"
 #include "hemstitch/files.hpp"
 #include "pipeline/stream.hpp"
+#include "restored_file.hpp"
 
 namespace hemstitch {
 namespace {
@@ -124,33 +124,20 @@ TEST_F(StreamEngineTest, JudgesDamageAsOneThreadDoes) {
 
 // ---- Files ----
 
-struct FileResult {
-  Bytes content;
-  StreamReport report;
-  std::string error;
-};
-
-FileResult restored(const Bytes& data, std::string_view backend, std::uint64_t gpu_memory = 0,
-                    std::uint64_t memory = 0, unsigned threads = 0, std::optional<Format> format = {}) {
+testing::RestoredFile restored(const Bytes& data, std::string_view backend, std::uint64_t gpu_memory = 0,
+                               std::uint64_t memory = 0, unsigned threads = 0,
+                               std::optional<Format> format = {}) {
   RestoreOptions options;
   options.backend = backend;
   options.gpu_memory_limit_bytes = gpu_memory;
   options.memory_limit_bytes = memory;
   options.threads = threads;
   options.format = format;
-  MemorySource source(data);
-  CollectSink sink;
-  FileResult result;
-  try {
-    result.report = restore_stream(source, sink, options);
-  } catch (const Error& error) {
-    result.error = error.what();
-  }
-  result.content = std::move(sink.content);
-  return result;
+  return testing::restored_file(data, options);
 }
 
-void require_same(const FileResult& found, const FileResult& expected, const std::string& what) {
+void require_same(const testing::RestoredFile& found, const testing::RestoredFile& expected,
+                  const std::string& what) {
   ASSERT_EQ(found.error, expected.error) << what;
   ASSERT_EQ(found.content == expected.content, true) << what;
   ASSERT_EQ(found.report.trailing_garbage_at, expected.report.trailing_garbage_at) << what;
@@ -173,7 +160,7 @@ class StreamFilesTest : public EngineTest {
 TEST_F(StreamFilesTest, AreRestoredOnTheDevice) {
   ASSERT_GT(file().size(), kDeflateDeviceLeastBytes);
   for (const unsigned threads : {0u, 1u, 2u}) {
-    const FileResult found = restored(file(), "cuda", 0, 0, threads);
+    const testing::RestoredFile found = restored(file(), "cuda", 0, 0, threads);
     EXPECT_EQ(found.error, "");
     EXPECT_EQ(found.content == content(), true);
     EXPECT_EQ(found.report.fallback_blocks, 0u) << found.report.fallback_reason;
@@ -209,10 +196,11 @@ TEST_F(StreamFilesTest, KeepTheirMembersAndWhatIsWrong) {
 
 TEST_F(StreamFilesTest, HoldMemoryLimits) {
   for (const std::uint64_t megabytes : {1000, 200, 100, 20, 1}) {
-    const FileResult on_device = restored(file(), "cuda", megabytes << 20);
+    const testing::RestoredFile on_device = restored(file(), "cuda", megabytes << 20);
     EXPECT_EQ(on_device.content == content(), true) << megabytes;
     EXPECT_LE(on_device.report.planned_device_bytes, megabytes << 20);
-    const FileResult on_host = restored(file(), "cuda", 0, std::max<std::uint64_t>(megabytes, 20) << 20);
+    const testing::RestoredFile on_host =
+        restored(file(), "cuda", 0, std::max<std::uint64_t>(megabytes, 20) << 20);
     EXPECT_EQ(on_host.content == content(), true) << megabytes;
     EXPECT_LE(on_host.report.planned_bytes, std::max<std::uint64_t>(megabytes, 20) << 20);
   }

@@ -2,10 +2,10 @@
 // a test of their own (zstd_frame_test.cpp), as the decoder has with a device that the processor plays.
 #include <random>
 
-#include "collect_sink.hpp"
 #include "cuda_test.hpp"
 #include "format/zstd/stream/zstd_piece_device_cuda.hpp"
 #include "pipeline/stream.hpp"
+#include "restored_file.hpp"
 #include "valid_data/valid_data.hpp"
 #include "zstd_device_reads.hpp"
 
@@ -92,28 +92,13 @@ TEST_F(ZstdStreamTest, NeedsNoMoreMemoryThanItSays) {
 
 // ---- Files ----
 
-struct FileResult {
-  Bytes content;
-  StreamReport report;
-  std::string error;
-};
-
-FileResult restored(const Bytes& data, std::string_view backend, std::uint64_t gpu_memory = 0,
-                    unsigned threads = 0) {
+testing::RestoredFile restored(const Bytes& data, std::string_view backend, std::uint64_t gpu_memory = 0,
+                               unsigned threads = 0) {
   RestoreOptions options;
   options.backend = backend;
   options.gpu_memory_limit_bytes = gpu_memory;
   options.threads = threads;
-  MemorySource source(data);
-  CollectSink sink;
-  FileResult result;
-  try {
-    result.report = restore_stream(source, sink, options);
-  } catch (const Error& error) {
-    result.error = error.what();
-  }
-  result.content = std::move(sink.content);
-  return result;
+  return testing::restored_file(data, options);
 }
 
 class ZstdFilesTest : public EngineTest {
@@ -131,7 +116,7 @@ class ZstdFilesTest : public EngineTest {
 
 TEST_F(ZstdFilesTest, AreRestoredOnTheDevice) {
   for (const unsigned threads : {0u, 1u}) {
-    const FileResult found = restored(file(), "cuda", 0, threads);
+    const testing::RestoredFile found = restored(file(), "cuda", 0, threads);
     EXPECT_EQ(found.error, "");
     EXPECT_TRUE(found.content == content());
     EXPECT_EQ(found.report.fallback_blocks, 0u) << found.report.fallback_reason;
@@ -139,7 +124,7 @@ TEST_F(ZstdFilesTest, AreRestoredOnTheDevice) {
     for (const Stage stage : {Stage::kUpload, Stage::kKernel, Stage::kDownload})
       EXPECT_GT(found.report.times.of(stage).busy_seconds, 0);
   }
-  const FileResult little = restored(file(), "cuda", std::size_t{1} << 20);
+  const testing::RestoredFile little = restored(file(), "cuda", std::size_t{1} << 20);
   EXPECT_EQ(little.error, "");
   EXPECT_TRUE(little.content == content());
 }
@@ -152,7 +137,7 @@ TEST_F(ZstdFilesTest, FramesInARowAndWhatIsWrong) {
   cut.resize(file().size() * 3 / 4);
   const Bytes row = joined({small, file(), small, file(), bytes_of("garbage behind")});
   for (const Bytes& data : {wrong_checksum, damaged, cut, row}) {
-    const FileResult found = restored(data, "cuda"), expected = restored(data, "cpu");
+    const testing::RestoredFile found = restored(data, "cuda"), expected = restored(data, "cpu");
     EXPECT_EQ(found.error, expected.error);
     EXPECT_TRUE(found.content == expected.content);
     EXPECT_EQ(found.report.trailing_garbage_at, expected.report.trailing_garbage_at);

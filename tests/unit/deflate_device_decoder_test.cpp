@@ -10,12 +10,14 @@
 #include <random>
 #include <set>
 
+#include "backend_of.hpp"
 #include "deflate_streams.hpp"
 #include "engine/registry.hpp"
 #include "guarded_buffer.hpp"
 #include "hemstitch/hemstitch.hpp"
 #include "pipeline/stream.hpp"
 #include "processor_pieces.hpp"
+#include "restored_file.hpp"
 #include "threads.hpp"
 
 namespace hemstitch::testing {
@@ -510,60 +512,28 @@ class PiecesEngine : public BlockEngine {
   std::unique_ptr<BlockEngine> cpu_ = BackendRegistry::instance().find_usable("cpu").make_engine({});
 };
 
-class PiecesBackend : public Backend {
- public:
-  std::string_view name() const override { return "pieces"; }
-  std::string description(std::string_view) const override { return "tests only"; }
-  std::optional<std::string> unavailable_reason(std::string_view) const override { return std::nullopt; }
-  bool chosen_by_auto() const override { return false; }
-  std::string_view fallback_name() const override { return "cpu"; }
-  bool supports(Format, Direction) const override { return true; }
-  std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
-    return std::make_unique<PiecesEngine>();
-  }
-};
-
 class DeflateDeviceFiles : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { BackendRegistry::instance().add(std::make_unique<PiecesBackend>()); }
+  static void SetUpTestSuite() {
+    BackendRegistry::instance().add(std::make_unique<BackendOf<PiecesEngine>>("pieces"));
+  }
   void SetUp() override {
     piece_bytes_of_engine = 5000;
     trouble_of_engine = {};
   }
 
-  struct Result {
-    Bytes content;
-    StreamReport report;
-    std::string error;
-  };
-  static Result restored(const Bytes& data, std::string_view backend, unsigned threads,
-                         std::optional<std::pair<std::uint64_t, std::uint64_t>> range = {}) {
-    class Keeper : public Sink {
-     public:
-      void write(std::span<const std::byte> piece) override {
-        bytes.insert(bytes.end(), piece.begin(), piece.end());
-      }
-      Bytes bytes;
-    } sink;
+  static RestoredFile restored(const Bytes& data, std::string_view backend, unsigned threads,
+                               std::optional<std::pair<std::uint64_t, std::uint64_t>> range = {}) {
     RestoreOptions options;
     options.backend = backend;
     options.threads = threads;
-    MemorySource source(data);
-    Result result;
-    try {
-      result.report = range ? restore_range(source, sink, range->first, range->second, options)
-                            : restore_stream(source, sink, options);
-    } catch (const Error& error) {
-      result.error = error.what();
-    }
-    result.content = std::move(sink.bytes);
-    return result;
+    return restored_file(data, options, range);
   }
   static void require_same(const Bytes& data, const std::string& what,
                            std::optional<std::pair<std::uint64_t, std::uint64_t>> range = {}) {
-    const Result expected = restored(data, "cpu", 1, range);
+    const RestoredFile expected = restored(data, "cpu", 1, range);
     for (const unsigned threads : {1u, 3u}) {
-      const Result found = restored(data, "pieces", threads, range);
+      const RestoredFile found = restored(data, "pieces", threads, range);
       ASSERT_EQ(found.error, expected.error) << what;
       ASSERT_EQ(found.content == expected.content, true) << what << ", " << threads << " threads";
       ASSERT_EQ(found.report.trailing_garbage_at, expected.report.trailing_garbage_at) << what;
@@ -602,7 +572,7 @@ TEST_F_WITH_THREADS(DeflateDeviceFiles, TellWhatFailed) {
   const Bytes text = wordy_bytes(1'500'000), data = gzip_of(text);
   trouble_of_engine.restores = {3};
   for (const unsigned threads : {1u, 3u}) {
-    const Result once = restored(data, "pieces", threads);
+    const RestoredFile once = restored(data, "pieces", threads);
     EXPECT_EQ(once.content == text, true);
     EXPECT_EQ(once.report.fallback_blocks, 1u);
     EXPECT_EQ(once.report.fallback_backend, "cpu");
@@ -610,7 +580,7 @@ TEST_F_WITH_THREADS(DeflateDeviceFiles, TellWhatFailed) {
     EXPECT_FALSE(once.report.dropped);
   }
   trouble_of_engine.restores = {3, 4};
-  const Result twice = restored(data + data, "pieces", 3);
+  const RestoredFile twice = restored(data + data, "pieces", 3);
   EXPECT_EQ(twice.error, "");
   EXPECT_EQ(twice.content == text + text, true);
   EXPECT_TRUE(twice.report.dropped);
@@ -623,7 +593,7 @@ TEST_F_WITH_THREADS(DeflateDeviceFiles, WaitForADroppedDeviceThatStillWorks) {
   trouble_of_engine.restores = {1, 2};
   trouble_of_engine.preparation_time = std::chrono::milliseconds(30);
   for (const unsigned threads : {1u, 3u}) {
-    const Result found = restored(data + data, "pieces", threads);
+    const RestoredFile found = restored(data + data, "pieces", threads);
     EXPECT_EQ(found.error, "");
     EXPECT_EQ(found.content == text + text, true);
     EXPECT_TRUE(found.report.dropped);

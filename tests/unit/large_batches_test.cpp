@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "backend_of.hpp"
 #include "core/parallel.hpp"
 #include "engine/registry.hpp"
 #include "pipeline/stream.hpp"
@@ -56,19 +57,6 @@ class LargeBatchEngine : public BlockEngine {
   std::unique_ptr<BlockEngine> inner_;
 };
 
-class LargeBatchBackend : public Backend {
- public:
-  std::string_view name() const override { return "large-batches"; }
-  std::string description(std::string_view) const override { return "tests only"; }
-  std::optional<std::string> unavailable_reason(std::string_view) const override { return std::nullopt; }
-  bool chosen_by_auto() const override { return false; }
-  std::string_view fallback_name() const override { return "cpu"; }
-  bool supports(Format, Direction) const override { return true; }
-  std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
-    return std::make_unique<LargeBatchEngine>();
-  }
-};
-
 class CountingSink : public Sink {
  public:
   void write(std::span<const std::byte> piece) override {
@@ -116,7 +104,9 @@ class ChangingSource : public MemorySource {
 
 class LargeBatches : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { BackendRegistry::instance().add(std::make_unique<LargeBatchBackend>()); }
+  static void SetUpTestSuite() {
+    BackendRegistry::instance().add(std::make_unique<BackendOf<LargeBatchEngine>>("large-batches"));
+  }
 
   // Its parts repeat, farther apart than a match reaches, since so much new content would take long to make.
   static Bytes content() {

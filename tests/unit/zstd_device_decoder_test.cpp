@@ -9,13 +9,15 @@
 #include <string>
 #include <thread>
 
-#include "collect_sink.hpp"
+#include "backend_of.hpp"
 #include "engine/registry.hpp"
 #include "format/formats.hpp"
 #include "pipeline/stream.hpp"
 #include "processor_zstd_pieces.hpp"
+#include "restored_file.hpp"
 #include "threads.hpp"
 #include "valid_data/valid_data.hpp"
+#include "zstd_block_by_block.hpp"
 #include "zstd_device_reads.hpp"
 #include "zstd_frames.hpp"
 
@@ -277,30 +279,7 @@ TEST_WITH_THREADS(ZstdDevice, BlocksThatHaveComeAreNotHeldBack) {
   for (const ZstdDeviceTrouble& trouble : {ZstdDeviceTrouble{}, ZstdDeviceTrouble{.lost_from_result = 9}})
     for (const PieceSize size : kPieceSizes) {
       DeviceDecoder made(1 << 11, {.size = size}, with_trouble(trouble));
-      StreamDecoder& decoder = *made.decoder;
-      Bytes room(3000);
-      std::size_t restored = 0;
-      for (std::size_t at = 4 + zstd_header_rest_bytes(frame[4]), blocks = 0;; ++blocks) {
-        // A block, and the beginning of the next one.
-        const ZstdBlockHeader block = read_zstd_block_header(&frame[at]);
-        const std::size_t end = at + kZstdBlockHeaderBytes + block.data_bytes();
-        std::span<const std::byte> input = std::span(frame).subspan(at, end + (block.last ? 0 : 2) - at);
-        if (blocks != 0) input = input.subspan(2);
-        StreamStep step;
-        do {
-          step = input.empty() ? decoder.restore_so_far(room) : decoder.restore(input, room);
-          ASSERT_EQ(step.status, Status::kOk);
-          ASSERT_TRUE(std::equal(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(step.output_bytes),
-                                 content.begin() + static_cast<std::ptrdiff_t>(restored)));
-          restored += step.output_bytes;
-          input = input.subspan(step.input_bytes);
-        } while (!step.ended && (step.input_bytes != 0 || step.output_bytes != 0));
-        ASSERT_EQ(step.ended, block.last);
-        ASSERT_EQ(decoder.ahead_bytes(), block.last ? 0 : 2);
-        if (block.last) break;
-        at = end;
-      }
-      EXPECT_EQ(restored, content.size());
+      expect_block_by_block(*made.decoder, frame, content);
       EXPECT_GT(made.decoder->device_bytes(), 10'000);
     }
 }
@@ -319,6 +298,7 @@ TEST(ZstdDevice, LimitsFitFrameAndMemory) {
   EXPECT_FALSE(limits_for(8 * kMb, 10 * kMb, {}));
   EXPECT_FALSE(limits_for(8 * kMb, {}, {.input_bytes = kMb}));
   EXPECT_FALSE(limits_for(8 * kMb, {}, {.points = true}));
+  EXPECT_FALSE(limits_for(8 * kMb, {}, {.dictionary_bytes = 1}));
   EXPECT_EQ(limits_for(8 * kMb, {}, {})->content_bytes, 256 * kMb);
   EXPECT_EQ(limits_for(8 * kMb, 100 * kMb, {})->content_bytes, 32 * kMb);
   EXPECT_EQ(limits_for(8 * kMb, {}, {.input_bytes = 40 * kMb})->input_bytes, 16 * kMb);
@@ -368,47 +348,22 @@ class ZstdPiecesEngine : public BlockEngine {
   }
 };
 
-class ZstdPiecesBackend : public Backend {
- public:
-  std::string_view name() const override { return "zstd pieces"; }
-  std::string description(std::string_view) const override { return "tests only"; }
-  std::optional<std::string> unavailable_reason(std::string_view) const override { return std::nullopt; }
-  bool chosen_by_auto() const override { return false; }
-  std::string_view fallback_name() const override { return "cpu"; }
-  bool supports(Format, Direction) const override { return true; }
-  std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
-    return std::make_unique<ZstdPiecesEngine>();
-  }
-};
-
 class ZstdDeviceFiles : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { BackendRegistry::instance().add(std::make_unique<ZstdPiecesBackend>()); }
+  static void SetUpTestSuite() {
+    BackendRegistry::instance().add(std::make_unique<BackendOf<ZstdPiecesEngine>>("zstd pieces"));
+  }
   void SetUp() override {
     engine_of_pieces.size = PieceSize::kMany;
     engine_of_pieces.trouble = {};
     engine_of_pieces.devices = 0;
   }
 
-  struct Result {
-    Bytes content;
-    StreamReport report;
-    std::string error;
-  };
-  static Result restored(const Bytes& data, std::string_view backend, unsigned threads) {
+  static RestoredFile restored(const Bytes& data, std::string_view backend, unsigned threads) {
     RestoreOptions options;
     options.backend = backend;
     options.threads = threads;
-    MemorySource source(data);
-    CollectSink sink;
-    Result result;
-    try {
-      result.report = restore_stream(source, sink, options);
-    } catch (const Error& error) {
-      result.error = error.what();
-    }
-    result.content = std::move(sink.content);
-    return result;
+    return restored_file(data, options);
   }
 };
 
@@ -425,12 +380,12 @@ TEST_F_WITH_THREADS(ZstdDeviceFiles, AreRestoredAsOnTheProcessor) {
                                  {frame.begin(), frame.end() - 2},
                                  {frame.begin(), frame.end() - 100'000}};
   for (std::size_t i = 0; i < files.size(); ++i) {
-    const Result expected = restored(files[i], "reference", 1);
+    const RestoredFile expected = restored(files[i], "reference", 1);
     for (const unsigned threads : {1u, 3u}) {
       SCOPED_TRACE(std::to_string(i) + ", " + std::to_string(threads) + " threads");
       engine_of_pieces.size = threads == 1 ? PieceSize::kSome : PieceSize::kMany;
       engine_of_pieces.devices = 0;
-      const Result found = restored(files[i], "zstd pieces", threads);
+      const RestoredFile found = restored(files[i], "zstd pieces", threads);
       EXPECT_EQ(found.error, expected.error);
       EXPECT_TRUE(found.content == expected.content);
       EXPECT_EQ(found.report.trailing_garbage_at, expected.report.trailing_garbage_at);
@@ -444,7 +399,7 @@ TEST_F_WITH_THREADS(ZstdDeviceFiles, TellWhatFailed) {
   const Bytes content = varied_content(1'500'000), data = written_by_libzstd(content, {.window_log = 14});
   engine_of_pieces.trouble.waits = {3};
   for (const unsigned threads : {1u, 3u}) {
-    const Result found = restored(data, "zstd pieces", threads);
+    const RestoredFile found = restored(data, "zstd pieces", threads);
     EXPECT_EQ(found.error, "");
     EXPECT_TRUE(found.content == content);
     EXPECT_EQ(found.report.fallback_blocks, 1u);
@@ -454,7 +409,7 @@ TEST_F_WITH_THREADS(ZstdDeviceFiles, TellWhatFailed) {
   }
   // A second frame that fails drops the device, which the third one does not try.
   engine_of_pieces.devices = 0;
-  const Result thrice = restored(joined({data, data, data}), "zstd pieces", 3);
+  const RestoredFile thrice = restored(joined({data, data, data}), "zstd pieces", 3);
   EXPECT_EQ(thrice.error, "");
   EXPECT_TRUE(thrice.content == joined({content, content, content}));
   EXPECT_TRUE(thrice.report.dropped);

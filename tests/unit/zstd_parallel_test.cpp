@@ -11,6 +11,7 @@
 #include "format/zstd/stream/zstd_parallel_decoder.hpp"
 #include "threads.hpp"
 #include "valid_data/valid_data.hpp"
+#include "zstd_block_by_block.hpp"
 #include "zstd_frames.hpp"
 
 namespace hemstitch::testing {
@@ -355,29 +356,7 @@ TEST_WITH_THREADS(ZstdParallel, BlocksThatHaveComeAreNotHeldBack) {
   const std::size_t header_bytes = 4 + zstd_header_rest_bytes(frame[4]);
   const auto header = read_zstd_header(std::span(frame).subspan(4, header_bytes - 4));
   ZstdParallelDecoder decoder(header->window_bytes, {.threads = 2});
-  Bytes room(1 << 18);
-  std::size_t restored = 0;
-  for (std::size_t at = header_bytes, blocks = 0;; ++blocks) {
-    // A block, and the beginning of the next one.
-    const ZstdBlockHeader block = read_zstd_block_header(&frame[at]);
-    const std::size_t end = at + kZstdBlockHeaderBytes + block.data_bytes();
-    std::span<const std::byte> input = std::span(frame).subspan(at, end + (block.last ? 0 : 2) - at);
-    if (blocks != 0) input = input.subspan(2);
-    StreamStep step;
-    do {
-      step = input.empty() ? decoder.restore_so_far(room) : decoder.restore(input, room);
-      ASSERT_EQ(step.status, Status::kOk);
-      ASSERT_TRUE(std::equal(room.begin(), room.begin() + static_cast<std::ptrdiff_t>(step.output_bytes),
-                             content.begin() + static_cast<std::ptrdiff_t>(restored)));
-      restored += step.output_bytes;
-      input = input.subspan(step.input_bytes);
-    } while (!step.ended && (step.input_bytes != 0 || step.output_bytes != 0));
-    ASSERT_EQ(step.ended, block.last);
-    ASSERT_EQ(decoder.ahead_bytes(), block.last ? 0 : 2);
-    if (block.last) break;
-    at = end;
-  }
-  EXPECT_EQ(restored, content.size());
+  expect_block_by_block(decoder, frame, content);
 }
 
 TEST(ZstdParallel, LimitsFitTheMemory) {

@@ -32,8 +32,9 @@ std::uint64_t ZstdDeviceLimits::memory_bytes(std::uint64_t window_bytes) const {
 std::optional<ZstdDeviceLimits> zstd_device_limits(
     const FrameHeader& header, const StreamMeans& means, std::uint64_t device_limit_bytes,
     const std::function<std::uint64_t(const ZstdDeviceLimits&)>& device_bytes) {
-  // Only some of the processor's decoders report the points inside a stream.
-  if (means.points || means.input_bytes.value_or(kLeastDeviceInputBytes) < kLeastDeviceInputBytes ||
+  // Only some of the processor's decoders report the points inside a stream, and only they know dictionaries.
+  if (means.points || means.dictionary_bytes != 0 ||
+      means.input_bytes.value_or(kLeastDeviceInputBytes) < kLeastDeviceInputBytes ||
       header.content_bytes.value_or(kLeastDeviceContentBytes) < kLeastDeviceContentBytes)
     return std::nullopt;
   const std::uint64_t window_bytes = header.history_bytes;
