@@ -9,6 +9,7 @@
 
 #include "cli/options/option_values.hpp"
 #include "engine/registry.hpp"
+#include "format/formats.hpp"
 
 namespace hemstitch::cli {
 namespace {
