@@ -32,7 +32,7 @@ inline ZstdDeviceLimits device_limits_of(PieceSize size, std::uint64_t window_by
   return limits;
 }
 
-// Settles each step, and gives the first byte alone: a frame that comes whole is not the device's.
+// Settles each step, and gives the first byte alone: a short frame that comes whole is not the device's.
 class SettledDecoder : public StreamDecoder {
  public:
   SettledDecoder(StreamDecoder& decoder, bool settles) : decoder_(decoder), settles_(settles) {}

@@ -11,6 +11,7 @@ namespace hemstitch::testing {
 // How much the stages may take, in all.
 struct ZstdRoom {
   std::uint32_t blocks = 4000, tables = 1000, units = 1u << 18;
+  bool blocks_at_once = false;  // as for large chunks
 };
 
 // `left`, if given: how many chunks the stages left to the last kernel.
@@ -27,6 +28,7 @@ inline std::vector<RestoredByKernel> restored_by_zstd_kernels(std::span<const Ke
     std::vector<cuda::ZstdBlockRecord> blocks(room.blocks);
     std::vector<uint4> pool(room.units), codes(room.tables * cuda::kZstdCodes / 8);
     std::vector<cuda::ZstdDeviceCell> cells(room.tables * cuda::kZstdCells);
+    std::vector<std::uint32_t> symbols(room.blocks_at_once ? batch.count * batch.max_capacity : 0);
     const cuda::ZstdStages stages{.d_chunks = records.data(),
                                   .d_blocks = blocks.data(),
                                   .d_pool = reinterpret_cast<std::uint8_t*>(pool.data()),
@@ -36,6 +38,8 @@ inline std::vector<RestoredByKernel> restored_by_zstd_kernels(std::span<const Ke
                                   .d_taken = taken.data(),
                                   .d_counts = counts.data(),
                                   .d_left = left_chunks.data(),
+                                  .d_symbols = room.blocks_at_once ? symbols.data() : nullptr,
+                                  .symbols_of_chunk = batch.max_capacity,
                                   .block_room = room.blocks,
                                   .table_room = room.tables,
                                   .unit_room = room.units};

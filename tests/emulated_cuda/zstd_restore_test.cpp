@@ -74,6 +74,8 @@ TEST(EmulatedZstdRestore, SeveralBlocks) {
   std::vector<KernelBlock> chunks;
   for (const Bytes& frame : frames) chunks.push_back({frame, {}, content.size()});
   expect_by_reference(chunks, 0);
+  expect_by_reference(std::span(chunks).last(chunks.size() / 2), 0, Against::kLowerGuard,
+                      {.blocks_at_once = true});
 }
 
 TEST(EmulatedZstdRestore, FramesThatNoEncoderWrites) {
@@ -83,6 +85,8 @@ TEST(EmulatedZstdRestore, FramesThatNoEncoderWrites) {
   std::vector<KernelBlock> chunks;
   for (const ValidData& one : made) chunks.push_back({one.data, {}, one.content.size()});
   expect_by_reference(chunks);
+  expect_by_reference(std::span(chunks).first(std::min<std::size_t>(chunks.size(), 300)), kAny,
+                      Against::kUpperGuard, {.blocks_at_once = true});
 }
 
 TEST(EmulatedZstdRestore, WhatIsLeftToTheLastKernel) {
@@ -143,6 +147,7 @@ TEST(EmulatedZstdRestore, DamagedFramesBesideSoundOnes) {
   for (std::size_t i = 0; i < frames.size(); ++i) chunks.push_back({frames[i], {}, rooms[i]});
   expect_by_reference(chunks);
   expect_by_reference(std::span(chunks).first(100), kAny, Against::kLowerGuard);
+  expect_by_reference(std::span(chunks).last(100), kAny, Against::kUpperGuard, {.blocks_at_once = true});
 }
 
 // Chunks for which there is no room are restored all the same.

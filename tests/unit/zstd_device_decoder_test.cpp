@@ -75,7 +75,7 @@ TEST(ZstdDevice, InputAndRoomOfAnySize) {
     }
 }
 
-TEST(ZstdDevice, AFrameThatComesWholeIsTheProcessors) {
+TEST(ZstdDevice, AShortFrameThatComesWholeIsTheProcessors) {
   const Bytes content = wordy_bytes(5000), frame = written_by_libzstd(content, {.window_log = 10});
   const std::size_t header_bytes = 4 + zstd_header_rest_bytes(frame[4]);
   DeviceDecoder made(1024, {}, with_trouble({}));
@@ -92,6 +92,24 @@ TEST(ZstdDevice, AFrameThatComesWholeIsTheProcessors) {
       read_in_pieces(frame, {}, 100, [&](std::uint64_t, const ZstdDictionary&) { return &none; });
   EXPECT_EQ(read.outcome, ZstdOutcome::kWhole);
   EXPECT_TRUE(read.content == content);
+}
+
+// As from memory.
+TEST(ZstdDevice, ALongFrameThatComesWholeIsTheDevices) {
+  const Bytes content = random_bytes(9'000'000, 1), frame = written_by_libzstd(content, {.level = -5});
+  const std::size_t header_bytes = 4 + zstd_header_rest_bytes(frame[4]);
+  DeviceDecoder made(std::uint64_t{1} << 20, {.size = PieceSize::kMany}, with_trouble({}));
+  Bytes room(content.size());
+  std::size_t used = header_bytes, restored = 0;
+  for (bool ended = false; !ended;) {
+    const StreamStep step =
+        made.decoder->restore(std::span(frame).subspan(used), std::span(room).subspan(restored));
+    used += step.input_bytes;
+    restored += step.output_bytes;
+    ended = step.ended;
+  }
+  EXPECT_TRUE(room == content);
+  EXPECT_EQ(made.decoder->device_bytes(), content.size());
 }
 
 TEST(ZstdDevice, RawRleAndEmptyBlocks) {

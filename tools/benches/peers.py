@@ -25,20 +25,28 @@ class Peer:
     program: Path | None = None  # where it is not found by its name
 
 
-def find_peer(peer):
-    for place in (peer.program, HERE / peer.name, HERE.parent / "build" / "tools" / "gzip-readers" / "bin" / peer.name):
-        if place and place.exists():
+def find_program(name):
+    for place in (HERE / name, HERE.parent / "build" / "tools" / "gzip-readers" / "bin" / name):
+        if place.exists():
             return place
-    return shutil.which(peer.name)
+    return shutil.which(name)
+
+
+def find_peer(peer):
+    return peer.program if peer.program and peer.program.exists() else find_program(peer.name)
+
+
+def with_libraries():
+    """The environment of a peer, whose libraries may lie beside it."""
+    libraries = os.pathsep.join(filter(None, (str(HERE / "lib"), os.environ.get("LD_LIBRARY_PATH"))))
+    return {**os.environ, "LD_LIBRARY_PATH": libraries}
 
 
 def timed(command, source, target):
     """(seconds by the clock, seconds of the processor's cores) of a program that reads a file and writes another."""
-    libraries = os.pathsep.join(filter(None, (str(HERE / "lib"), os.environ.get("LD_LIBRARY_PATH"))))
     with open(source, "rb") as data, open(target, "wb") as output:
         start = time.monotonic()
-        process = subprocess.Popen([str(word) for word in command], stdin=data, stdout=output,
-                                   env={**os.environ, "LD_LIBRARY_PATH": libraries})
+        process = subprocess.Popen([str(word) for word in command], stdin=data, stdout=output, env=with_libraries())
         _, status, used = os.wait4(process.pid, 0)
         seconds = time.monotonic() - start
     if os.waitstatus_to_exitcode(status) != 0:

@@ -12,7 +12,7 @@ import subprocess
 import time
 
 from benches.corpus import write_corpus
-from benches.peers import THREADS, timed
+from benches.peers import THREADS, find_program, timed, with_libraries
 
 SIZE = ("bytes", 1 << 30)
 LEVELS = (1, 3, 19)
@@ -22,7 +22,8 @@ RANGE_BYTES, RANGE_RUNS = 1_000_000, 21
 
 def written(command, target):
     with open(target, "wb") as output:
-        subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=output, check=True)
+        subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=output, env=with_libraries(),
+                       check=True)
 
 
 def same(left, right):
@@ -32,6 +33,7 @@ def same(left, right):
 class Plan:
     def __init__(self, bench):
         self.bench, self.tool, self.folder = bench, bench.tool, bench.folder
+        self.zstd = find_program("zstd")
         self.corpus, self.packed, self.restored = (self.folder / name for name in ("corpus", "corpus.zst", "restored"))
         write_corpus(bench.silesia, bench.size, self.corpus)
         self.bytes = self.corpus.stat().st_size
@@ -43,7 +45,7 @@ class Plan:
     def restore(self, what, level, threads):
         """By Hemstitch on so many threads, and by zstd, which has one."""
         ours = [("hemstitch, zstd", count, [self.tool, "-q", "--backend", "cpu", "-T", count, "-dc"]) for count in dict.fromkeys(threads)]
-        for peer, count, command in (*ours, ("zstd", 1, ["zstd", "-qdc"])):
+        for peer, count, command in (*ours, ("zstd", 1, [self.zstd, "-qdc"])):
             timed(command, self.packed, self.restored)
             verified = same(self.corpus, self.restored)
             self.restored.unlink()
@@ -87,7 +89,7 @@ class Plan:
         with open(self.corpus, "rb") as corpus, open(self.packed, "wb") as packed:
             while content := corpus.read(size):
                 part.write_bytes(content)
-                written(["zstd", "-qc", f"-{level}", part], frame)
+                written([self.zstd, "-qc", f"-{level}", part], frame)
                 packed.write(frame.read_bytes())
         self.restore(f"restore, {FRAMES_IN_A_ROW} frames", level, (THREADS, 1))
 
@@ -99,7 +101,7 @@ def measure(bench):
         if not bench.has_time(40 if level == 19 else 15):
             bench.left_out(f"level {level}")
             continue
-        written(["zstd", "-qc", f"-T{THREADS}", f"-{level}", plan.corpus], plan.packed)
+        written([plan.zstd, "-qc", f"-T{THREADS}", f"-{level}", plan.corpus], plan.packed)
         plan.restore("restore", level, (THREADS, 2, 1))
         if level != 1:
             plan.first_byte(level)

@@ -38,6 +38,7 @@ set(host
 )
 set(cuda
   frame/zstd_checksum.cu
+  restore/zstd_block_copy.cu
   restore/zstd_restore.cu
   restore/zstd_restore_copy.cu
   restore/zstd_restore_left.cu

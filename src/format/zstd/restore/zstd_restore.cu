@@ -13,6 +13,10 @@ constexpr std::uint64_t kMostChunks = (std::uint64_t{1} << 31) - 1;
 // Enough for all multiprocessors.
 constexpr std::uint64_t kWaveBytes = std::uint64_t{5} << 28, kMostWaveChunks = 1 << 18;
 
+// Chunks that may have more content than this are *large*: their blocks are copied at once. A few hundred warps with a chunk each would leave
+// most of the device idle, and symbols take four bytes more for each of content, so that waves are smaller. The largest chunk that stages restore has 2^27 bytes.
+constexpr std::uint64_t kLargeBytes = 256 << 10, kLargeWaveBytes = kWaveBytes / 2, kMostStagedBytes = 1 << 27;
+
 // What chunks usually need, with room to spare. One that needs more is left to the last kernel if others have not left enough.
 constexpr std::uint64_t kBytesOfBlock = 32 << 10, kBytesOfTables = 64 << 10;
 constexpr std::uint64_t kPoolBytesOfByte =
@@ -23,7 +27,9 @@ struct Scratch {
   std::uint64_t wave_chunks;
   ZstdStages stages;
 
-  Scratch(Carver& carve, const DeviceRestore& batch, std::uint64_t wave_bytes) {
+  Scratch(Carver& carve, const DeviceRestore& batch, std::uint64_t most_wave_bytes) {
+    const bool is_large = batch.max_capacity > kLargeBytes;
+    const std::uint64_t wave_bytes = is_large ? std::min(most_wave_bytes, kLargeWaveBytes) : most_wave_bytes;
     const std::uint64_t bytes =
         std::max<std::uint64_t>(1, std::min<std::uint64_t>(batch.max_capacity, wave_bytes));
     wave_chunks = std::clamp<std::uint64_t>(wave_bytes / bytes, 1, std::max<std::uint64_t>(1, batch.count));
@@ -44,6 +50,8 @@ struct Scratch {
     stages.d_cells = carve.take<ZstdDeviceCell>(tables * kZstdCells);
     stages.d_codes = carve.take<ZstdDeviceCode>(tables * kZstdCodes);
     stages.d_pool = carve.take<std::uint8_t>(units * kZstdUnitBytes);
+    stages.symbols_of_chunk = is_large ? std::min<std::uint64_t>(batch.max_capacity, kMostStagedBytes) : 0;
+    stages.d_symbols = is_large ? carve.take<std::uint32_t>(wave_chunks * stages.symbols_of_chunk) : nullptr;
   }
 };
 
@@ -74,7 +82,11 @@ void launch_zstd_stages(const DeviceRestore& batch, const ZstdStages& stages, cu
   launch_zstd_states(batch, stages, stream);
   launch_zstd_values(batch, stages, stream);
   launch_zstd_places(batch, stages, stream);
-  launch_zstd_copy(batch, stages, stream);
+  // Without outputs there is nothing but offsets to check.
+  if (stages.d_symbols != nullptr && batch.d_outputs != nullptr)
+    launch_zstd_block_copy(batch, stages, stream);
+  else
+    launch_zstd_copy(batch, stages, stream);
   launch_zstd_close(batch, stages, stream);
   launch_zstd_left(batch, stages, stream);
 }

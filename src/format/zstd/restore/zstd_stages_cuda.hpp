@@ -86,6 +86,9 @@ struct ZstdStages {
   // Chunks that are left; then members of each class of each list, and how many of them stand in it.
   std::uint32_t* d_counts;
   std::uint32_t* d_left;  // the chunks for the last kernel
+  // Symbols of chunks whose blocks are copied at once, so many for each chunk. nullptr: each chunk is copied by one warp.
+  std::uint32_t* d_symbols;
+  std::uint64_t symbols_of_chunk;
   std::uint32_t block_room, table_room, unit_room;
 
   static constexpr unsigned kBlocks = 0, kTables = 1, kUnits = 2, kTakenCount = 3;
@@ -133,6 +136,7 @@ void launch_zstd_states(const DeviceRestore& batch, const ZstdStages& stages, cu
 void launch_zstd_values(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream);
 void launch_zstd_places(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream);
 void launch_zstd_copy(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream);
+void launch_zstd_block_copy(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream);
 void launch_zstd_close(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream);
 void launch_zstd_left(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream);
 

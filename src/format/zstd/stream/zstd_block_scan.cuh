@@ -29,7 +29,9 @@ __device__ inline Value zstd_scan_of_blocks(const Value& value, Value* sh_warps,
   if (lane == 31) sh_warps[warp] = up_to_lane;
   __syncthreads();
   if (warp == 0) {
-    const Value up_to_warp = zstd_scan_of_warp(sh_warps[lane % kZstdScanWarps], lane);
+    const Value own = sh_warps[lane % kZstdScanWarps];
+    __syncwarp();
+    const Value up_to_warp = zstd_scan_of_warp(own, lane);
     if (lane < kZstdScanWarps) sh_warps[lane] = up_to_warp;
   }
   __syncthreads();

@@ -243,10 +243,11 @@ StreamStep ZstdDeviceDecoder::restore(std::span<const std::byte> input, std::spa
   }
 }
 
-// The first bytes decide who restores the frame.
+// The first bytes decide who restores the frame: the processor, if they are all of it and few.
 void ZstdDeviceDecoder::begin(std::span<const std::byte> input) {
   is_begun_ = true;
-  if (find_zstd_blocks(input, ~std::size_t{0}).has_last) return;
+  const auto first = input.first(std::min<std::size_t>(input.size(), kLeastDeviceInputBytes));
+  if (find_zstd_blocks(first, ~std::size_t{0}).has_last) return;
   device_ = make_device_(limits_);
   if (!device_) return;
   processor_ = nullptr;

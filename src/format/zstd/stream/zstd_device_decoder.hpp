@@ -61,7 +61,7 @@ using ZstdPieceDeviceMaker = std::function<std::unique_ptr<ZstdPieceDevice>(Zstd
 
 class ZstdDeviceDecoder : public StreamDecoder {
  public:
-  // `processor` restores a frame that comes whole in the first piece of input, and any if no device can be made. Without a dictionary. means.on_failure is called
+  // `processor` restores a short frame that comes whole in the first piece of input, and any if no device can be made. Without a dictionary. means.on_failure is called
   // for the first failure of the device, from any thread.
   ZstdDeviceDecoder(std::uint64_t window_bytes, std::unique_ptr<StreamDecoder> processor,
                     ZstdPieceDeviceMaker make_device, const StreamMeans& means,

@@ -38,7 +38,7 @@ enum class ZstdFrameStop : std::uint32_t {
 struct ZstdFrameResult {
   std::uint32_t blocks;         // so many of its first blocks are restored
   std::uint32_t repeats[3];     // the last three offsets behind them
-  std::uint64_t content_bytes;  // of them
+  std::uint32_t content_bytes;  // of them
   ZstdFrameStop stop;           // why not all; nothing is said of later blocks
 };
 

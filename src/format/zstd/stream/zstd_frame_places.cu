@@ -83,7 +83,8 @@ __global__ void __launch_bounds__(kCloseThreads) close_zstd_piece(const ZstdFram
   result.repeats[1] = carry.repeats[1] = repeats.second;
   result.repeats[2] = carry.repeats[2] = repeats.third;
   result.blocks = last;
-  result.content_bytes = last != 0 ? record.begin + record.block.content_bytes : 0;
+  result.content_bytes =
+      last != 0 ? static_cast<std::uint32_t>(record.begin) + record.block.content_bytes : 0;
   result.stop = last == work.piece.block_count ? ZstdFrameStop::kNone
                 : *work.d_stop % 2 == 0        ? ZstdFrameStop::kRoom
                                                : ZstdFrameStop::kDoubt;

@@ -8,12 +8,10 @@
 #include <cstdint>
 #include <span>
 
+#include "format/zstd/block/zstd_mark.hpp"
 #include "format/zstd/stream/zstd_block_decoder.hpp"
 
 namespace hemstitch {
-
-// A mark is this and a place. Places count from the beginning of the history.
-inline constexpr std::uint32_t kZstdMark = 0x80000000;
 
 // Writes the symbols of a block, whose content begins at place `begin`; `symbols` has room for block.content_bytes. `offsets`: the last three
 // before the block. False if an offset reaches before place 0 or the window.
