@@ -1,7 +1,9 @@
 // One frame of Zstandard through the decoder of streams and its device, in pieces of all sizes, beside the reference restorer. The kernels have
 // a test of their own (zstd_frame_test.cpp), as the decoder has with a device that the processor plays.
+#include <algorithm>
 #include <random>
 
+#include "collect_sink.hpp"
 #include "cuda_test.hpp"
 #include "format/zstd/stream/zstd_piece_device_cuda.hpp"
 #include "pipeline/stream.hpp"
@@ -142,6 +144,33 @@ TEST_F(ZstdFilesTest, FramesInARowAndWhatIsWrong) {
     EXPECT_TRUE(found.content == expected.content);
     EXPECT_EQ(found.report.trailing_garbage_at, expected.report.trailing_garbage_at);
     EXPECT_EQ(found.report.frame_count, expected.report.frame_count);
+  }
+}
+
+// Frames whose places are known: batches of blocks.
+TEST_F(ZstdFilesTest, SeekableOnesAreRestoredByBatches) {
+  const auto some = std::span(content()).first(20'000'000);
+  for (const std::size_t frame_bytes : {std::size_t{64} << 10, std::size_t{4} << 20}) {
+    CompressOptions options;
+    options.format = Format::kZstd;
+    options.seekable_bytes = frame_bytes;
+    MemorySource source(some);
+    CollectSink sink;
+    compress_stream(source, sink, options);
+    const Bytes& data = sink.content;
+    const testing::RestoredFile found = restored(data, "cuda");
+    EXPECT_EQ(found.error, "");
+    EXPECT_TRUE(std::ranges::equal(found.content, some));
+    EXPECT_EQ(found.report.fallback_blocks, 0u) << found.report.fallback_reason;
+    EXPECT_GT(found.report.times.of(Stage::kKernel).busy_seconds, 0);
+    std::mt19937 random(1);
+    for (unsigned round = 0; round < 10; ++round) {
+      Bytes damaged = data;
+      damaged[random() % (data.size() - 1000)] ^= std::byte{1} << random() % 8;
+      const testing::RestoredFile wrong = restored(damaged, "cuda"), expected = restored(damaged, "cpu");
+      EXPECT_EQ(wrong.error, expected.error);
+      EXPECT_TRUE(wrong.content == expected.content);
+    }
   }
 }
 

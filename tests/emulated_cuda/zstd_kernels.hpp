@@ -12,6 +12,7 @@ namespace hemstitch::testing {
 struct ZstdRoom {
   std::uint32_t blocks = 4000, tables = 1000, units = 1u << 18;
   bool blocks_at_once = false;  // as for large chunks
+  cuda::ZstdChunkForm form = cuda::ZstdChunkForm::kFrames;
 };
 
 // `left`, if given: how many chunks the stages left to the last kernel.
@@ -42,7 +43,8 @@ inline std::vector<RestoredByKernel> restored_by_zstd_kernels(std::span<const Ke
                                   .symbols_of_chunk = batch.max_capacity,
                                   .block_room = room.blocks,
                                   .table_room = room.tables,
-                                  .unit_room = room.units};
+                                  .unit_room = room.units,
+                                  .form = room.form};
     cuda::launch_zstd_stages(batch, stages, nullptr);
     if (left != nullptr) *left = counts[cuda::ZstdStages::kLeft];
   };

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <utility>
 
+#include "format/zstd/frame/zstd_frame_header.hpp"
+#include "format/zstd/restore/zstd_restore_reference.hpp"
 #include "valid_data/valid_data.hpp"
 #include "zstd_frames.hpp"
 #include "zstd_kernels.hpp"
@@ -148,6 +151,54 @@ TEST(EmulatedZstdRestore, DamagedFramesBesideSoundOnes) {
   expect_by_reference(chunks);
   expect_by_reference(std::span(chunks).first(100), kAny, Against::kLowerGuard);
   expect_by_reference(std::span(chunks).last(100), kAny, Against::kUpperGuard, {.blocks_at_once = true});
+}
+
+// As in files whose frames' places are known.
+TEST(EmulatedZstdRestore, BlocksWithoutTheirFrame) {
+  std::vector<Bytes> frames;
+  std::vector<std::size_t> rooms;
+  for (const Bytes& content : {Bytes(), wordy_bytes(4000), mixed_bytes(10'000), random_bytes(3000, 7, 240)})
+    for (const int level : {1, 3, 19}) {
+      // Of several blocks.
+      const Bytes frame = written_by_libzstd(content, {.level = level, .window_log = 10, .checksum = false});
+      const auto blocks = std::span(frame).subspan(4 + zstd_header_rest_bytes(frame[4]));
+      frames.emplace_back(blocks.begin(), blocks.end());
+      rooms.push_back(content.size());
+    }
+  std::mt19937 random(1);
+  for (std::size_t i = 3; i < 9; ++i)
+    for (unsigned round = 0; round < 20; ++round) {
+      Bytes changed = frames[i];
+      if (round % 4 == 0)
+        changed.resize(random() % changed.size());
+      else
+        changed[random() % changed.size()] ^= std::byte{1} << random() % 8;
+      if (round % 4 == 1) changed.push_back(std::byte{1});
+      frames.push_back(std::move(changed));
+      rooms.push_back(rooms[i] + random() % 3 - 1);
+    }
+  std::vector<KernelBlock> chunks;
+  for (std::size_t i = 0; i < frames.size(); ++i) chunks.push_back({frames[i], {}, rooms[i]});
+  for (const bool at_once : {false, true}) {
+    const auto restored =
+        restored_by_zstd_kernels(chunks, Against::kUpperGuard, false, nullptr,
+                                 {.blocks_at_once = at_once, .form = cuda::ZstdChunkForm::kBlocks});
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      Bytes expected(chunks[i].capacity);
+      ZstdReferenceDecoder decoder(expected.size(), ZstdDictionary());
+      bool sound = false;
+      try {
+        const StreamStep step = decoder.restore(chunks[i].data, expected);
+        sound = step.ended && step.input_bytes == chunks[i].data.size();
+        expected.resize(step.output_bytes);
+      } catch (const Error&) {
+      }
+      ASSERT_EQ(restored[i].status == HEMSTITCH_OK, sound) << i;
+      if (sound) {
+        ASSERT_TRUE(restored[i].content == expected) << i;
+      }
+    }
+  }
 }
 
 // Chunks for which there is no room are restored all the same.

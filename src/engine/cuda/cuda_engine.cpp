@@ -345,6 +345,10 @@ std::uint64_t slot_bytes(const BlockWork& work, std::uint64_t full_blocks) {
                               .max_history_bytes = static_cast<std::uint32_t>(work.history_bytes),
                               .total_block_bytes = content_bytes};
     bytes += known_format(work.format).compress_span_scratch_bytes(blocks, work.level, work.block_bytes);
+  } else if (const DeviceFormat* const format = device_format(work.format);
+             format != nullptr && format->restores()) {
+    bytes += format->restore_scratch_bytes(
+        {.count = count, .max_capacity = work.block_bytes, .max_block_bytes = work.block_bytes});
   }
   return bytes + bytes / 4;
 }

@@ -1,10 +1,12 @@
-// Zstandard on CUDA devices. They restore chunks for batch.h (restore/zstd_restore_cuda.hpp), and long frames piece by piece. They do not compress.
+// Zstandard on CUDA devices. They restore chunks for batch.h and frames whose places are known (restore/zstd_restore_cuda.hpp), and long frames piece
+// by piece. They do not compress.
 #include <string>
 
 #include "core/device_failures.hpp"
 #include "format/formats.hpp"
 #include "format/formats_cuda.hpp"
 #include "format/zstd/frame/zstd_checksum_cuda.hpp"
+#include "format/zstd/restore/zstd_restore_cuda.hpp"
 #include "format/zstd/stream/zstd_device_decoder.hpp"
 #include "format/zstd/stream/zstd_piece_device_cuda.hpp"
 #include "gpu/cuda/cuda_error.hpp"
@@ -15,6 +17,17 @@ namespace {
 class ZstdDeviceFormat : public RestoredDeviceFormat {
  public:
   Format id() const override { return Format::kZstd; }
+
+  // Blocks are what stands between a frame's header and its checksum, where its place is known (frame/zstd_reader.hpp).
+  bool restores() const override { return true; }
+  std::size_t restore_scratch_bytes(const DeviceRestore& batch) const override {
+    return restore_zstd_cuda_scratch_bytes(batch);
+  }
+  void restore(const DeviceRestore& batch, void* d_scratch, std::size_t scratch_bytes,
+               cudaStream_t stream) const override {
+    restore_zstd_cuda(batch, d_scratch, scratch_bytes, stream, ZstdChunkForm::kBlocks);
+  }
+
   void checksums(const std::byte* const* d_spans, const std::size_t* d_sizes, std::uint64_t count,
                  std::uint32_t* d_checksums, cudaStream_t stream) const override {
     checksum_zstd_cuda(d_spans, d_sizes, count, d_checksums, stream);

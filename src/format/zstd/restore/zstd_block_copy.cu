@@ -46,7 +46,8 @@ __global__ void __launch_bounds__(32 * kResolvingWarps)
   if (chunk.is_left != 0) return;
   resolve_zstd_bytes({stages.d_symbols + stages.symbols_of_chunk * index,
                       reinterpret_cast<std::uint8_t*>(batch.d_outputs[index]), chunk.content_bytes, 0},
-                     (std::uint64_t{part} * kResolvingWarps + warp) * kZstdResolvedBytes, sh_words[warp], lane);
+                     (std::uint64_t{part} * kResolvingWarps + warp) * kZstdResolvedBytes, sh_words[warp],
+                     lane);
 }
 
 constexpr KernelBudget kCopyBudget("zstd_restore.copy_blocks", "copy_zstd_blocks_of_chunks",
@@ -63,9 +64,8 @@ const KernelRegistration kResolveRegistration(kResolveBudget, resolve_zstd_chunk
 }  // namespace
 
 void launch_zstd_block_copy(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream) {
-  launch(
-      {.kernel = kCopyBudget, .grid = (stages.block_room + kWarps - 1) / kWarps, .stream = stream},
-      copy_zstd_blocks_of_chunks, stages);
+  launch({.kernel = kCopyBudget, .grid = (stages.block_room + kWarps - 1) / kWarps, .stream = stream},
+         copy_zstd_blocks_of_chunks, stages);
   // As if all content began at the worst address.
   constexpr std::uint64_t kBytes = kResolvingWarps * kZstdResolvedBytes;
   const std::uint64_t parts = (stages.symbols_of_chunk + kZstdResolvedBytes + kBytes - 1) / kBytes;

@@ -13,14 +13,15 @@
 #if defined(__CUDACC__)
 namespace hemstitch::cuda {
 
-inline constexpr std::uint32_t kZstdCopyTile = 1024;              // elements that are described at once
-inline constexpr std::uint32_t kZstdCopySteps = 4;                // of 32 elements, whose loads are in flight together
+inline constexpr std::uint32_t kZstdCopyTile = 1024;  // elements that are described at once
+inline constexpr std::uint32_t kZstdCopySteps = 4;    // of 32 elements, whose loads are in flight together
 inline constexpr std::uint32_t kZstdFromLiterals = 0xFFFFFFFF;  // larger than any distance
 
 // All elements of a run come from the same distance.
 struct alignas(16) ZstdRun {
-  const std::uint8_t* d_source;  // less the place in the block where the run begins; of a match, a target may do without
-  std::uint32_t distance;        // of a match, or kZstdFromLiterals
+  const std::uint8_t*
+      d_source;  // less the place in the block where the run begins; of a match, a target may do without
+  std::uint32_t distance;  // of a match, or kZstdFromLiterals
 };
 // Of 32 elements: where runs begin, as bits; how many begin before, less 1.
 struct ZstdRunBegins {
@@ -76,9 +77,8 @@ __device__ inline std::uint32_t resolved_in_step(std::uint32_t element, std::uin
 // Writes so many elements from place `begin` of the block on, whose runs are described. What a match repeats was written before, by this warp, or
 // is brought by a step that is in flight as well.
 template <class Target>
-__device__ __forceinline__ void copy_zstd_tile(ZstdCopyMemory<typename Target::Element>& sh,
-                                               const Target& to, std::uint32_t begin, std::uint32_t elements,
-                                               unsigned lane) {
+__device__ __forceinline__ void copy_zstd_tile(ZstdCopyMemory<typename Target::Element>& sh, const Target& to,
+                                               std::uint32_t begin, std::uint32_t elements, unsigned lane) {
   const std::uint32_t up_to_lane = 0xFFFFFFFFu >> (31 - lane);
   for (std::uint32_t step = 0; step * 32 < elements; step += kZstdCopySteps) {
     ZstdRun runs[kZstdCopySteps];

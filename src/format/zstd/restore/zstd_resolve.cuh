@@ -50,7 +50,8 @@ __device__ inline void resolve_zstd_bytes(const ZstdUnresolved& content, std::ui
     for (unsigned k = 0; k < kZstdResolvedRows; ++k) {
       if ((symbols[k] & kZstdMark) == 0) continue;
       const std::uint32_t place = symbols[k] - kZstdMark;
-      symbols[k] = place < content.history_bytes ? d_history[place] : d_symbols[place - content.history_bytes];
+      symbols[k] =
+          place < content.history_bytes ? d_history[place] : d_symbols[place - content.history_bytes];
       left |= symbols[k] >> 31;
     }
   }

@@ -101,13 +101,14 @@ std::size_t zstd_waves_scratch_bytes(const DeviceRestore& batch, std::uint64_t w
 }
 
 void restore_zstd_waves(const DeviceRestore& batch, std::uint64_t wave_bytes, void* d_scratch,
-                        std::size_t scratch_bytes, cudaStream_t stream) {
+                        std::size_t scratch_bytes, cudaStream_t stream, ZstdChunkForm form) {
   if (batch.d_history_bytes != nullptr)
     throw Error(Status::kInvalidOption, "zstd_restore: frames have no histories");
   check_scratch("zstd_restore", zstd_waves_scratch_bytes(batch, wave_bytes), d_scratch, scratch_bytes);
   if (batch.count == 0) return;
   Carver carve(d_scratch);
-  const Scratch scratch(carve, batch, wave_bytes);
+  Scratch scratch(carve, batch, wave_bytes);
+  scratch.stages.form = form;
   for (std::uint64_t first = 0; first < batch.count; first += scratch.wave_chunks)
     launch_zstd_stages(wave_of(batch, first, scratch.wave_chunks), scratch.stages, stream);
 }
@@ -117,8 +118,8 @@ std::size_t restore_zstd_cuda_scratch_bytes(const DeviceRestore& batch) {
 }
 
 void restore_zstd_cuda(const DeviceRestore& batch, void* d_scratch, std::size_t scratch_bytes,
-                       cudaStream_t stream) {
-  restore_zstd_waves(batch, kWaveBytes, d_scratch, scratch_bytes, stream);
+                       cudaStream_t stream, ZstdChunkForm form) {
+  restore_zstd_waves(batch, kWaveBytes, d_scratch, scratch_bytes, stream, form);
 }
 
 }  // namespace hemstitch::cuda

@@ -35,14 +35,20 @@ inline constexpr auto kTraceRestoreZstdChunk =
 inline constexpr auto kTraceRestoreZstdBlock =
     static_cast<TraceMarker>(1036);  // others: a block; its record's number
 
+// What a chunk is.
+enum class ZstdChunkForm : std::uint8_t {
+  kFrames,  // as above
+  kBlocks  // the blocks of one frame alone, without header and checksum; its window reaches as far as the room
+};
+
 // Scratch: 3 bytes for each byte of room and about 10 KB for each chunk, or each 64 KB of a longer one; for at most 1.3 GB of room and
 // 262,144 chunks at once. With chunks of more than 256 KB: 7 bytes, for at most 0.7 GB.
 std::size_t restore_zstd_cuda_scratch_bytes(const DeviceRestore& batch);
 
-// Statuses are those of restore_zstd_chunk_reference(), and INVALID_OPTION for a chunk above the batch's limits. Without
+// Statuses are those of restore_zstd_chunk_reference(), or CORRUPT_BLOCK and OUTPUT_TOO_SMALL alone for blocks without a frame, and INVALID_OPTION for a chunk above the batch's limits. Without
 // outputs, content checksums are not verified. Chunks have no history. Asynchronous on `stream`; can be captured
 // in a graph. Throws kInvalidOption for histories, for 2^31 chunks or more, and for too little scratch.
 void restore_zstd_cuda(const DeviceRestore& batch, void* d_scratch, std::size_t scratch_bytes,
-                       cudaStream_t stream);
+                       cudaStream_t stream, ZstdChunkForm form = ZstdChunkForm::kFrames);
 
 }  // namespace hemstitch::cuda

@@ -161,6 +161,14 @@ class LeftChunk {
 
   __device__ std::uint64_t written() const { return written_; }
 
+  // kBlocks.
+  __device__ hemstitch_status restore_blocks() {
+    ZstdDeviceHeader header;
+    header.window_bytes = capacity_;
+    const hemstitch_status status = restore_frame(header);
+    return status != HEMSTITCH_OK || at_ == size_ ? status : HEMSTITCH_CORRUPT_BLOCK;
+  }
+
   __device__ hemstitch_status restore() {
     if (size_ == 0) return HEMSTITCH_TRUNCATED;
     for (bool is_first = true; at_ < size_; is_first = false) {
@@ -360,7 +368,8 @@ __global__ void __launch_bounds__(32)
     const std::uint32_t index = stages.d_left[i];
     if (lane == 0) trace_mark(kTraceRestoreZstdChunk, index);
     LeftChunk chunk(batch, index, sh_memory, lane);
-    const hemstitch_status status = chunk.restore();
+    const hemstitch_status status =
+        stages.form == ZstdChunkForm::kBlocks ? chunk.restore_blocks() : chunk.restore();
     __syncwarp();
     if (lane != 0) continue;
     batch.d_output_bytes[index] = status == HEMSTITCH_OK ? chunk.written() : 0;

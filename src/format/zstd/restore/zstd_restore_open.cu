@@ -62,7 +62,10 @@ __global__ void __launch_bounds__(kThreads)
   const std::uint64_t size = batch.d_block_bytes[index], capacity = batch.d_capacities[index];
   if (size > batch.max_block_bytes || capacity > batch.max_capacity || capacity > kMostContent) return;
   ZstdDeviceHeader header;
-  if (read_zstd_header(d_bytes, size, header) != HEMSTITCH_OK) return;
+  if (stages.form == ZstdChunkForm::kBlocks)
+    header.window_bytes = capacity;
+  else if (read_zstd_header(d_bytes, size, header) != HEMSTITCH_OK)
+    return;
   const auto most_bytes = static_cast<std::uint32_t>(
       header.window_bytes < kZstdMostBlockBytes ? header.window_bytes : kZstdMostBlockBytes);
   Room room;

@@ -90,6 +90,7 @@ struct ZstdStages {
   std::uint32_t* d_symbols;
   std::uint64_t symbols_of_chunk;
   std::uint32_t block_room, table_room, unit_room;
+  ZstdChunkForm form;
 
   static constexpr unsigned kBlocks = 0, kTables = 1, kUnits = 2, kTakenCount = 3;
   static constexpr unsigned kLeft = 0, kClassesAt = 1;
@@ -124,7 +125,8 @@ struct ZstdStages {
 // Batches are restored in waves of about so much room for content, so that scratch memory is bounded.
 std::size_t zstd_waves_scratch_bytes(const DeviceRestore& batch, std::uint64_t wave_bytes);
 void restore_zstd_waves(const DeviceRestore& batch, std::uint64_t wave_bytes, void* d_scratch,
-                        std::size_t scratch_bytes, cudaStream_t stream);
+                        std::size_t scratch_bytes, cudaStream_t stream,
+                        ZstdChunkForm form = ZstdChunkForm::kFrames);
 
 // All stages, for a batch that `stages` has room for. Those below, in their order.
 void launch_zstd_stages(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream);
