@@ -227,7 +227,7 @@ BlockTable::BlockTable(const RandomAccess& input, const FrameFormat* format, boo
   FrameStream stream =
       format != nullptr ? FrameStream(verify_header_checksum, *format) : FrameStream(verify_header_checksum);
   RandomAccessSource source(input);
-  stream.know_file(source, true);
+  stream.know_file(source, FrameSearch::kParts);
   Builder builder(*this, stream);
   walk(stream, SourceInput(source), builder);
   content_bytes_ = builder.content_bytes();

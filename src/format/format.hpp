@@ -129,9 +129,8 @@ class FrameFormat {
 
   virtual std::unique_ptr<FrameReader> make_reader(bool verify_header_checksum) const = 0;
   // A reader for all of a file that can seek, where the places of its frames can be known before they are read: each is
-  // then a block, which is restored by itself. A file may end with a table of them; `walks`: otherwise their headers are
-  // read. Null if make_reader() must read the file. The file's position changes.
-  virtual std::unique_ptr<FrameReader> make_file_reader(Source& /*file*/, bool /*walks*/) const {
+  // then a block, which is restored by itself. Null if make_reader() must read the file. The file's position changes.
+  virtual std::unique_ptr<FrameReader> make_file_reader(Source& /*file*/, FrameSearch /*search*/) const {
     return nullptr;
   }
   virtual std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const = 0;

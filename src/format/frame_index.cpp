@@ -203,7 +203,7 @@ std::optional<FrameIndex> index_separate_blocks(std::span<const std::byte> file,
 FrameIndex index_frames(Source& source, const MakeStreamDecoder& make_decoder,
                         const FrameFormat* known_format, const VisitFrame& visit) {
   FrameStream frames = known_format ? FrameStream(true, *known_format) : FrameStream(true);
-  if (source.total_bytes()) frames.know_file(source, false);
+  if (source.total_bytes()) frames.know_file(source, FrameSearch::kTable);
   Indexer indexer(false, make_decoder, visit);
   // Whether a block of a frame that may_be_streams is a stream of another size than it states, which then
   // holds for all of the data. Damage is not looked for far.

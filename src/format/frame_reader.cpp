@@ -154,7 +154,7 @@ FrameStream::FrameStream(const FrameStream& other)
       format_(other.format_),
       reader_(other.reader_->clone()) {}
 
-void FrameStream::know_file(Source& file, bool walks) {
+void FrameStream::know_file(Source& file, FrameSearch search) {
   const FrameFormat* format = format_;
   std::uint64_t at = 0;
   std::array<std::byte, kSkippableMagicBytes + kSkippableSizeBytes> head;
@@ -169,7 +169,7 @@ void FrameStream::know_file(Source& file, bool walks) {
     }
     at += head.size() + load_le32(&head[kSkippableMagicBytes]);
   }
-  if (auto reader = format != nullptr ? format->make_file_reader(file, walks) : nullptr) {
+  if (auto reader = format != nullptr ? format->make_file_reader(file, search) : nullptr) {
     format_ = format;
     reader_ = std::move(reader);
   }

@@ -202,6 +202,13 @@ class FrameReader {
   bool in_skippable_frame_ = false;
 };
 
+// How the frames of a file are found before it is read.
+enum class FrameSearch {
+  kTable,  // as a table at its end lists them
+  kQuickly,  // otherwise by their headers, if there are several frames and the file is not so large that this takes long
+  kParts  // by their headers in any file, since only parts of it are wanted
+};
+
 // Reads a stream whose format its first frame shows that is not skippable, or the caller knows.
 class FrameStream {
  public:
@@ -213,7 +220,7 @@ class FrameStream {
 
   // Before the first step, if all of a file that can seek will be read: has its frames read as blocks where that is
   // possible (FrameFormat::make_file_reader()). The file is at its beginning afterwards.
-  void know_file(Source& file, bool walks);
+  void know_file(Source& file, FrameSearch search);
 
   std::size_t wanted_bytes() const { return reader_->wanted_bytes(); }
   bool in_stream() const { return reader_->in_stream(); }

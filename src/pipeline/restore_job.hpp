@@ -53,7 +53,9 @@ class RestoreJob {
 
   // Call it before anything is received, for a source that can seek and is read from its beginning: frames whose places
   // it tells are blocks.
-  void know_source(Source& source) { stream_.know_file(source, place_.range().has_value()); }
+  void know_source(Source& source) {
+    stream_.know_file(source, place_.range() ? FrameSearch::kParts : FrameSearch::kQuickly);
+  }
   // Call it before anything is received. Adds points to `index`, which must outlive the job. All frames
   // must then be gzip, and not BGZF.
   void make_index(GzipIndex& index) { streams_.make_index(index); }

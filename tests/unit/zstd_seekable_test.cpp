@@ -6,6 +6,8 @@
 
 #include "collect_sink.hpp"
 #include "core/random_access.hpp"
+#include "core/source.hpp"
+#include "format/frame_reader.hpp"
 #include "format/zstd/frame/zstd_places.hpp"
 #include "hemstitch/hemstitch.h"
 #include "hemstitch/ranges.hpp"
@@ -456,6 +458,31 @@ TEST(ZstdSeekable, LargeFramesAndSmallWindowsAreStreams) {
       large + table_of({{0, static_cast<std::uint32_t>(large.size()), 65 << 20, 0}}, false);
   EXPECT_FALSE(places_in(large_file));
   EXPECT_EQ(restore(large_file).size(), zeros.size());
+}
+
+// Without a table, too, if there are several and all say how much content they have.
+TEST(ZstdSeekable, FramesInARowAreRestoredByThemselves) {
+  const Bytes content = wordy_bytes(30'000), frame = written_by_libzstd(content);
+  const Bytes unsized = written_by_libzstd(content, {.content_size = false});
+  const auto blocks_of = [](const Bytes& file, FrameSearch search) {
+    MemorySource source(file);
+    FrameStream frames(true);
+    frames.know_file(source, search);
+    for (std::size_t at = 0;;) {
+      const std::size_t wanted = frames.wanted_bytes();
+      const auto event = frames.step(std::span(file).subspan(at, wanted));
+      at += wanted;
+      if (event == FrameReader::Event::kFrameBegin) break;
+    }
+    return frames.reader().known_blocks().size();
+  };
+  const Bytes row = frame + frame + skippable_frame(10) + frame;
+  EXPECT_EQ(blocks_of(row, FrameSearch::kQuickly), 3);
+  EXPECT_EQ(blocks_of(row, FrameSearch::kTable), 0);
+  EXPECT_EQ(blocks_of(frame, FrameSearch::kQuickly), 0);
+  EXPECT_EQ(blocks_of(frame, FrameSearch::kParts), 1);
+  EXPECT_EQ(blocks_of(frame + unsized, FrameSearch::kQuickly), 0);
+  EXPECT_EQ(blocks_of(row + bytes_of("garbage"), FrameSearch::kQuickly), 0);
 }
 
 TEST(ZstdSeekable, MutationsNeverGiveOtherBytes) {

@@ -37,6 +37,9 @@ void check_window(const CompressOptions& options) {
         "verify: a frame with a window_log is not restored while it is written; restore it afterwards");
 }
 
+// Of a file whose frames are looked for before any of it is restored: a read for each block.
+constexpr std::uint64_t kMostWalkedBytes = std::uint64_t{1} << 30;
+
 constexpr std::array<OtherSuffix, 1> kZstdSuffixes{{{".tzst", ".tar"}}};
 
 class ZstdFormat : public FrameFormat {
@@ -90,9 +93,15 @@ class ZstdFormat : public FrameFormat {
   std::span<const std::byte> end_of_stream() const override { return kZstdEndOfBlocks; }
 
   std::unique_ptr<FrameReader> make_reader(bool) const override { return std::make_unique<ZstdReader>(); }
-  std::unique_ptr<FrameReader> make_file_reader(Source& file, bool walks) const override {
-    auto places = places_of_seek_table(file, walks ? ZstdCompared::kFew : ZstdCompared::kAll);
-    if (!places && walks) places = places_of_headers(file);
+  std::unique_ptr<FrameReader> make_file_reader(Source& file, FrameSearch search) const override {
+    auto places =
+        places_of_seek_table(file, search == FrameSearch::kParts ? ZstdCompared::kFew : ZstdCompared::kAll);
+    if (!places && (search == FrameSearch::kParts || (search == FrameSearch::kQuickly &&
+                                                      file.total_bytes().value_or(0) <= kMostWalkedBytes))) {
+      places = places_of_headers(file);
+      // All threads restore a single frame, too, and its content comes sooner.
+      if (search == FrameSearch::kQuickly && places && places->size() == 1) places.reset();
+    }
     return places ? std::make_unique<ZstdReader>(std::move(*places)) : nullptr;
   }
   std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const override {
