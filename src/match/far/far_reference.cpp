@@ -9,6 +9,7 @@
 #include "match/common/hash_word.hpp"
 #include "match/common/parameter_check.hpp"
 #include "match/far/far.hpp"
+#include "match/far/far_hash.hpp"
 #include "match/stitch/stitch.hpp"
 #include "match/stitch/stitch_wide.hpp"
 
@@ -18,11 +19,6 @@ namespace {
 constexpr std::size_t kWordBytes = 8;
 constexpr std::uint32_t kMostWays = 64, kMostGridBytes = 64, kMostFarWindowBytes = (1U << 31) - 1;
 constexpr unsigned kMostFarHashBits = 24;
-
-// 2^64 divided by the golden ratio, as in hash_word().
-std::size_t far_hash(std::uint64_t word, unsigned hash_bits) {
-  return static_cast<std::size_t>((word * 0x9E3779B97F4A7C15u) >> (64 - hash_bits));
-}
 
 class FarTable {
  public:
@@ -69,8 +65,8 @@ class FarTable {
     else
       for (std::size_t i = 0; i < left; ++i)
         word |= static_cast<std::uint64_t>(input_.data[position + i]) << (8 * i);
-    if (parameters_.hash_bytes < kWordBytes) word &= (std::uint64_t{1} << (8 * parameters_.hash_bytes)) - 1;
-    return far_hash(word, parameters_.hash_bits) * parameters_.ways;
+    const std::uint64_t product = far_product(word & far_mask(parameters_.hash_bytes));
+    return static_cast<std::size_t>(product >> (64 - parameters_.hash_bits)) * parameters_.ways;
   }
   std::uint32_t* bucket_of(std::size_t position) { return &places_[bucket_index(position)]; }
   const std::uint32_t* bucket_of(std::size_t position) const { return &places_[bucket_index(position)]; }

@@ -52,6 +52,35 @@ class DeviceText {
     return {aligned_word(index), aligned_word(index + 4), aligned_word(index + 8), aligned_word(index + 12)};
   }
 
+  // `index` is a multiple of 8.
+  __device__ uint2 aligned_pair(std::uint32_t index) const {
+    if (index >= begin_ && index + 8 <= end_) return *reinterpret_cast<const uint2*>(base_ + index);
+    return {aligned_word(index), aligned_word(index + 4)};
+  }
+
+  // The eight and the sixteen bytes from any index on. One load for each eight, and one more unless the index is a multiple of 8.
+  __device__ uint2 pair(std::uint32_t index) const {
+    const std::uint32_t aligned = index & ~7u, shift = 8 * (index & 3);
+    const uint2 a = aligned_pair(aligned);
+    if ((index & 7) == 0) return a;
+    const uint2 b = aligned_pair(aligned + 8);
+    const bool is_upper = (index & 4) != 0;
+    const std::uint32_t middle = is_upper ? b.x : a.y;
+    return {__funnelshift_r(is_upper ? a.y : a.x, middle, shift),
+            __funnelshift_r(middle, is_upper ? b.y : b.x, shift)};
+  }
+  __device__ uint4 words(std::uint32_t index) const {
+    const std::uint32_t aligned = index & ~7u, shift = 8 * (index & 3);
+    const uint2 a = aligned_pair(aligned), b = aligned_pair(aligned + 8);
+    if ((index & 7) == 0) return {a.x, a.y, b.x, b.y};
+    const uint2 c = aligned_pair(aligned + 16);
+    const bool is_upper = (index & 4) != 0;
+    const std::uint32_t second = is_upper ? b.x : a.y, third = is_upper ? b.y : b.x,
+                        fourth = is_upper ? c.x : b.y;
+    return {__funnelshift_r(is_upper ? a.y : a.x, second, shift), __funnelshift_r(second, third, shift),
+            __funnelshift_r(third, fourth, shift), __funnelshift_r(fourth, is_upper ? c.y : c.x, shift)};
+  }
+
   // The four bytes from any index on, in little-endian order.
   __device__ std::uint32_t word(std::uint32_t index) const {
     const std::uint32_t aligned = index & ~3u;
