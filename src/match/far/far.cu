@@ -222,7 +222,7 @@ class FarSearcher {
         const std::uint32_t enter_end = until > grid_begin_ ? (until - grid_begin_ + grid_bytes() - 1) >> work_.grid_shift : 0;
         enter(text, entered, enter_end);
         entered = max(entered, enter_end);
-        look_up(text, {begin, min(piece_end, begin + work_.generation_bytes), piece_end, data_begin, piece_begin}, d_records);
+        look_up(text, {begin, min(piece_end, begin + work_.generation_bytes), piece_begin, piece_end, data_begin}, d_records);
       }
     }
   }
@@ -553,7 +553,7 @@ std::uint32_t multiprocessors() {
 }
 
 void find_unstitched(const DeviceBlocks& pieces, const FarParameters& parameters, const Scratch& scratch,
-                     FarRecord* d_records, cudaStream_t stream) {
+                     FarRecord* d_records, std::uint32_t span_bytes, cudaStream_t stream) {
   static_assert(sizeof(FarState) <= sizeof(FarGroup));
   FarWork work{.pieces = pieces,
                .d_spans = scratch.d_spans,
@@ -564,7 +564,7 @@ void find_unstitched(const DeviceBlocks& pieces, const FarParameters& parameters
                .group_count = scratch.groups};
   const std::uint32_t device_blocks = multiprocessors();
   work.most_group_blocks = std::max(device_blocks / kFarGroupShare, 1u);
-  work.pieces_in_span = std::max(kFarSpanBytes / std::max(pieces.max_block_bytes, 1u), 1u);
+  work.pieces_in_span = std::max(span_bytes / std::max(pieces.max_block_bytes, 1u), 1u);
   work.hash_bits = parameters.hash_bits;
   work.hash_bytes = parameters.hash_bytes;
   work.grid_shift = static_cast<std::uint32_t>(std::countr_zero(parameters.grid_bytes));
@@ -572,9 +572,9 @@ void find_unstitched(const DeviceBlocks& pieces, const FarParameters& parameters
   work.window_bytes = parameters.window_bytes;
   work.cap_bytes = parameters.cap_bytes;
   // An entry's place takes as many bits as the longest span needs, the tag the rest.
-  const std::uint32_t span_bytes = std::max(kFarSpanBytes, pieces.max_block_bytes) +
-                                   std::min(pieces.max_history_bytes, parameters.window_bytes);
-  work.tag_bits = 32 - static_cast<std::uint32_t>(std::bit_width((span_bytes >> work.grid_shift) + 1));
+  const std::uint32_t most_span_bytes = std::max(span_bytes, pieces.max_block_bytes) +
+                                        std::min(pieces.max_history_bytes, parameters.window_bytes);
+  work.tag_bits = 32 - static_cast<std::uint32_t>(std::bit_width((most_span_bytes >> work.grid_shift) + 1));
 
   check(cudaMemsetAsync(scratch.d_groups, 0, (scratch.groups + 1) * sizeof(FarGroup), stream), "cudaMemsetAsync");
   launch({.kernel = kSpansBudget, .grid = 1, .stream = stream, .work = work_of(pieces)}, cut_far_spans, work);
@@ -601,11 +601,12 @@ std::size_t find_far_cuda_scratch_bytes(const DeviceBlocks& pieces, const FarPar
 }
 
 void find_unstitched_far_cuda(const DeviceBlocks& pieces, const FarParameters& parameters, FarRecord* d_records,
-                              void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
+                              void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream,
+                              std::uint32_t span_bytes) {
   check_scratch("find_far_cuda", find_far_cuda_scratch_bytes(pieces, parameters), d_scratch, scratch_bytes);
   if (pieces.total_block_bytes == 0) return;
   Carver carve(d_scratch);
-  find_unstitched(pieces, parameters, Scratch(carve, pieces, parameters), d_records, stream);
+  find_unstitched(pieces, parameters, Scratch(carve, pieces, parameters), d_records, span_bytes, stream);
 }
 
 void find_far_cuda(const DeviceBlocks& pieces, const FarParameters& parameters, FarRecord* d_records, void* d_scratch,
@@ -614,7 +615,7 @@ void find_far_cuda(const DeviceBlocks& pieces, const FarParameters& parameters, 
   if (pieces.total_block_bytes == 0) return;
   Carver carve(d_scratch);
   const Scratch scratch(carve, pieces, parameters);
-  find_unstitched(pieces, parameters, scratch, scratch.d_found, stream);
+  find_unstitched(pieces, parameters, scratch, scratch.d_found, kFarSpanBytes, stream);
   stitch_far_cuda(pieces, parameters, scratch.d_found, d_records, stream);
 }
 

@@ -39,11 +39,11 @@ std::size_t find_far_cuda_scratch_bytes(const DeviceBlocks& pieces, const FarPar
 void find_far_cuda(const DeviceBlocks& pieces, const FarParameters& parameters, FarRecord* d_records,
                    void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);
 
-// The same without the stitch, into `d_records` as it is found; and the stitch alone. The function above calls one after the other. For
-// tests and benchmarks.
+// The two halves of it: the matches without the stitch, with the same scratch, and the stitch alone. For tests and benchmarks. `span_bytes` only affects the
+// speed.
 void find_unstitched_far_cuda(const DeviceBlocks& pieces, const FarParameters& parameters,
                               FarRecord* d_records, void* d_scratch, std::size_t scratch_bytes,
-                              cudaStream_t stream);
+                              cudaStream_t stream, std::uint32_t span_bytes = kFarSpanBytes);
 void stitch_far_cuda(const DeviceBlocks& pieces, const FarParameters& parameters, const FarRecord* d_found,
                      FarRecord* d_records, cudaStream_t stream);
 

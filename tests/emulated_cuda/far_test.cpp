@@ -1,0 +1,103 @@
+// far's kernels on the processor, compared with the twin: records, with and without the stitch, of pieces between pages that cannot be touched.
+#include "match/far/far_cuda.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "kernel_buffer.hpp"
+#include "match/stitch/stitch_wide.hpp"
+#include "shapes.hpp"
+
+namespace hemstitch::testing {
+namespace {
+
+// A piece of a file.
+struct Piece {
+  std::size_t begin, bytes, history_bytes;
+};
+
+std::vector<Piece> pieces_of(std::size_t file_bytes, std::size_t piece_bytes, std::size_t most_history_bytes) {
+  std::vector<Piece> pieces;
+  for (std::size_t begin = 0; begin < file_bytes; begin += piece_bytes)
+    pieces.push_back({begin, std::min(piece_bytes, file_bytes - begin), std::min(begin, most_history_bytes)});
+  return pieces;
+}
+
+void expect_twin(const Bytes& file, const std::vector<Piece>& pieces, const FarParameters& parameters,
+                 std::uint32_t span_bytes, const std::string& name, Against against = Against::kUpperGuard) {
+  KernelBuffer data(file, against);
+  std::vector<DeviceBlock> blocks;
+  DeviceBlocks batch{.block_count = static_cast<std::uint32_t>(pieces.size())};
+  for (const Piece& piece : pieces) {
+    blocks.push_back({data.bytes().data() + piece.begin, static_cast<std::uint32_t>(piece.bytes),
+                      static_cast<std::uint32_t>(piece.history_bytes), batch.total_block_bytes});
+    batch.total_block_bytes += piece.bytes;
+    batch.max_block_bytes = std::max(batch.max_block_bytes, blocks.back().block_bytes);
+    batch.max_history_bytes = std::max(batch.max_history_bytes, blocks.back().history_bytes);
+  }
+  batch.d_blocks = blocks.data();
+  KernelBuffer scratch(cuda::find_far_cuda_scratch_bytes(batch, parameters));
+  std::ranges::fill(scratch.bytes(), std::byte{0xA5});
+  std::vector<FarRecord> found(batch.total_block_bytes, FarRecord{0xA5A5A5A5}), stitched = found, whole = found;
+  cuda::find_unstitched_far_cuda(batch, parameters, found.data(), scratch.bytes().data(), scratch.bytes().size(),
+                                 nullptr, span_bytes);
+  cuda::stitch_far_cuda(batch, parameters, found.data(), stitched.data(), nullptr);
+  cuda::find_far_cuda(batch, parameters, whole.data(), scratch.bytes().data(), scratch.bytes().size(), nullptr);
+  EXPECT_EQ(whole, stitched) << name;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const FinderInput input{std::span(file).subspan(pieces[i].begin - pieces[i].history_bytes,
+                                                    pieces[i].history_bytes + pieces[i].bytes),
+                            pieces[i].history_bytes};
+    const WideRecords expected = find_far(input, parameters);
+    WideRecords restitched;
+    for (std::size_t p = 0; p < expected.size(); ++p) {
+      const FarRecord record = found[blocks[i].position + p];
+      restitched.push_back({far_offset(record), far_length(record)});
+    }
+    stitch_matches(input, parameters.stitch_reach, restitched);
+    for (std::size_t p = 0; p < expected.size(); ++p) {
+      const FarRecord record = stitched[blocks[i].position + p];
+      const auto where = [&] { return name + ", piece " + std::to_string(i) + ", position " + std::to_string(p); };
+      ASSERT_EQ(restitched[p].length, expected[p].length) << where() << ", without the stitch";
+      ASSERT_EQ(restitched[p].offset, expected[p].offset) << where() << ", without the stitch";
+      ASSERT_EQ(far_length(record), expected[p].length) << where();
+      ASSERT_EQ(far_offset(record), expected[p].offset) << where();
+    }
+  }
+}
+
+std::vector<FarParameters> parameter_sets() {
+  return {{.hash_bits = 8, .ways = 1, .generation_bytes = 64},
+          {.hash_bits = 10, .ways = 4, .generation_bytes = 256, .window_bytes = 3000},
+          {.hash_bits = 12, .ways = 2, .grid_bytes = 2, .generation_bytes = 128, .window_bytes = 700, .cap_bytes = 8, .stitch_reach = 1},
+          {.hash_bits = 9, .ways = 8, .grid_bytes = 4, .generation_bytes = 512},
+          {.hash_bits = 8, .hash_bytes = 5, .ways = 4, .grid_bytes = 1, .generation_bytes = 100},
+          {.hash_bits = 12, .hash_bytes = 4, .ways = 2, .grid_bytes = 16, .generation_bytes = 16, .cap_bytes = 239}};
+}
+
+TEST(EmulatedFar, PiecesByThemselves) {
+  std::size_t tried = 0;
+  for (const std::size_t size : {1, 7, 8, 9, 64, 130, 700, 4200})
+    for (const std::size_t history : {0, 1, 8, 300}) {
+      for (const Shape& shape : shapes_of(size + history))
+        for (const FarParameters& parameters : parameter_sets())
+          if (tried++ % (31 * kTriedOneOf) == 0)
+            expect_twin(shape.bytes, {{history, size, history}}, parameters, 1000,
+                        shape.name + " of " + std::to_string(size) + " behind " + std::to_string(history),
+                        tried % 2 == 0 ? Against::kUpperGuard : Against::kLowerGuard);
+    }
+}
+
+TEST(EmulatedFar, FilesInPieces) {
+  std::size_t tried = 0;
+  for (const Shape& shape : shapes_of(9001))
+    for (const std::size_t piece_bytes : {512, 1000, 4096})
+      for (const FarParameters& parameters : parameter_sets())
+        if (tried++ % (5 * kTriedOneOf) == 0)
+          expect_twin(shape.bytes, pieces_of(9001, piece_bytes, parameters.window_bytes), parameters, 2048,
+                      shape.name + " in pieces of " + std::to_string(piece_bytes));
+}
+
+}  // namespace
+}  // namespace hemstitch::testing
