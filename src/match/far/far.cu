@@ -48,7 +48,8 @@ constexpr std::uint32_t kMostFarGroups = 16;
 constexpr std::uint32_t kFarGroupShare = 8;  // a group is at most such a part of the device
 constexpr std::size_t kMostFarTableBytes = std::size_t{256} << 20;
 constexpr std::uint32_t kRoundBytes = 16;  // compared at once
-constexpr std::uint32_t kTextWords = 96;   // of a warp: a tile, and what is compared behind it
+constexpr std::uint32_t kTextPairs = 48;   // of eight bytes, of a warp's text: a tile, and what is compared behind it
+constexpr unsigned kTextLoads = (kTextPairs + 31) / 32;
 constexpr std::uint32_t kFarSlots = 512;   // candidates of a tile
 constexpr std::uint32_t kChained = 255;    // in place of a length: that of the candidate 16 bytes on, and 16
 static_assert(kMostFarDeviceCapBytes + kRoundBytes <= kChained + 1);
@@ -111,13 +112,37 @@ struct FarWarpMemory {
   static constexpr unsigned kRows = kWays == 8 ? 2 : 4;
   static constexpr std::uint32_t kPositions = 32 * kRows, kSlots = kPositions * kWays;
   static_assert(kSlots <= kFarSlots);
-  // The last position's words in the last round, with the text shifted by up to 3 bytes.
-  static_assert((3 + kPositions - 1 + (kMostFarDeviceCapBytes - 1) / kRoundBytes * kRoundBytes) / 4 + 5 <= kTextWords);
+  // The last position's words in the last round, with the text shifted by up to 7 bytes.
+  static_assert((7 + kPositions - 1 + (kMostFarDeviceCapBytes - 1) / kRoundBytes * kRoundBytes) / 4 + 5 <= 2 * kTextPairs);
 
   alignas(16) std::uint32_t candidates[kSlots];  // by position and way: where in the text, or 0
-  std::uint32_t text[kTextWords];
+  alignas(8) uint2 text[kTextPairs];
   std::uint16_t queue[kSlots];    // slots
   std::uint8_t lengths[kSlots];   // of candidates: not yet cut to the cap, nor at the piece's end
+};
+
+// A generation, as indices of the span's text.
+struct FarGeneration {
+  std::uint32_t begin, end;  // end is 0 behind the span's last generation
+  std::uint32_t piece_begin, piece_end;
+  std::uint32_t data_begin;           // of the piece's history
+  std::uint32_t enter_begin, enter_end;  // places of the grid that are entered before
+  FarRecord* d_records;               // of the piece
+};
+
+// What a thread block knows of its span: thread 0 writes it, and all read it behind a barrier. In registers it would take those that the
+// look-ups need.
+struct FarBlockMemory {
+  std::uint32_t group, rank, group_blocks;
+  std::uint32_t all_arrived;  // thread blocks of the group, at its barriers so far
+  const std::byte* d_first;   // of the span, history included
+  std::uint32_t bytes;        // likewise
+  std::uint32_t hashed_end;   // behind the last position with a hash
+  std::uint32_t grid_begin;   // the grid's first place, in the text
+  std::uint32_t first_place, next_place;  // in the table: of this span, and behind it
+  bool clears_table;
+  std::uint32_t piece, end_piece, next_begin, entered;  // where the generation after the next one is found
+  FarGeneration generations[2];  // this one and the next one, in turn
 };
 
 // The entries of a bucket.
@@ -154,24 +179,28 @@ class FarSearcher {
   static constexpr unsigned kEntriesAtOnce = 4;
 
  public:
-  __device__ FarSearcher(const FarWork& work, Memory& sh, std::uint32_t group, std::uint32_t rank, std::uint32_t group_blocks)
-      : work_(work),
-        sh_(sh),
-        group_(work.d_groups[group]),
-        d_table_(work.d_tables + ((std::size_t{group} * kWays) << work.hash_bits)),
-        rank_(rank),
-        group_blocks_(group_blocks),
-        lane_(threadIdx.x % 32),
-        next_place_(most_places()) {}
+  __device__ FarSearcher(const FarWork& work, FarBlockMemory& sh_block, Memory& sh)
+      : work_(work), sh_block_(sh_block), sh_(sh), lane_(threadIdx.x % 32) {}
 
   __device__ void search_spans() {
-    const std::uint32_t span_count = work_.d_state->span_count;
+    if (threadIdx.x == 0) {
+      sh_block_.all_arrived = 0;
+      sh_block_.next_place = most_places();  // a table is cleared before its first use
+    }
     for (unsigned turn = 0;; turn ^= 1) {
-      if (rank_ == 0 && threadIdx.x == 0) group_.span[turn] = atomicAdd(&work_.d_state->next_span, 1u);
+      std::uint32_t* const d_span = &work_.d_groups[sh_block_.group].span[turn];
+      if (sh_block_.rank == 0 && threadIdx.x == 0) *d_span = atomicAdd(&work_.d_state->next_span, 1u);
       wait_for_group();
-      const std::uint32_t span = __ldcg(&group_.span[turn]);
-      if (span >= span_count) return;
-      search_span(work_.d_spans[span], work_.d_spans[span + 1]);
+      const std::uint32_t span = __ldcg(d_span);
+      if (span >= work_.d_state->span_count) return;
+      if (threadIdx.x == 0) open_span(work_.d_spans[span], work_.d_spans[span + 1]);
+      __syncthreads();
+      if (sh_block_.clears_table) clear_table();
+      for (unsigned step = 0; sh_block_.generations[step].end != 0; step ^= 1) {
+        enter(sh_block_.generations[step]);
+        if (threadIdx.x == 0) find_generation(sh_block_.generations[step ^ 1]);
+        look_up(sh_block_.generations[step]);
+      }
     }
   }
 
@@ -179,11 +208,12 @@ class FarSearcher {
   // Until all threads of the group's thread blocks are here, and what they have written can be read.
   __device__ void wait_for_group() {
     __syncthreads();
-    if (group_blocks_ == 1) return;
+    if (sh_block_.group_blocks == 1) return;
     if (threadIdx.x == 0) {
-      all_arrived_ += group_blocks_;
-      add_release(&group_.arrived, 1);
-      while (static_cast<std::int32_t>(load_acquire(&group_.arrived) - all_arrived_) < 0) {
+      std::uint32_t* const d_arrived = &work_.d_groups[sh_block_.group].arrived;
+      const std::uint32_t all = sh_block_.all_arrived += sh_block_.group_blocks;
+      add_release(d_arrived, 1);
+      while (static_cast<std::int32_t>(load_acquire(d_arrived) - all) < 0) {
       }
     }
     __syncthreads();
@@ -191,46 +221,64 @@ class FarSearcher {
 
   __device__ std::uint32_t grid_bytes() const { return 1u << work_.grid_shift; }
   __device__ std::uint32_t most_places() const { return ~0u >> work_.tag_bits; }
+  __device__ DeviceText text() const { return DeviceText({sh_block_.d_first, sh_block_.bytes, 0, 0}); }
+  __device__ std::uint32_t* table() const {
+    return work_.d_tables + ((std::size_t{sh_block_.group} * kWays) << work_.hash_bits);
+  }
 
-  __device__ void search_span(std::uint32_t first_piece, std::uint32_t end_piece) {
+  // By thread 0 alone: what all need of a span, and its first generation.
+  __device__ void open_span(std::uint32_t first_piece, std::uint32_t end_piece) {
+    FarBlockMemory& sh = sh_block_;
     const DeviceBlock first = work_.pieces.d_blocks[first_piece], last = work_.pieces.d_blocks[end_piece - 1];
     const std::uint32_t history = min(first.history_bytes, work_.window_bytes);
-    const std::byte* const d_first = first.d_block - history;
-    const auto span_bytes = static_cast<std::uint32_t>(last.d_block + last.block_bytes - d_first);
-    const DeviceText text({d_first, span_bytes, 0, 0});
-    grid_begin_ = text.begin() + history % grid_bytes();
-    const std::uint32_t hashed_end = text.end() < work_.hash_bytes ? 0 : text.end() - work_.hash_bytes + 1;
+    sh.d_first = first.d_block - history;
+    sh.bytes = static_cast<std::uint32_t>(last.d_block + last.block_bytes - sh.d_first);
+    const DeviceText text = this->text();
+    sh.hashed_end = text.end() - min(text.end(), work_.hash_bytes - 1);
+    sh.grid_begin = text.begin() + history % grid_bytes();
 
-    const std::uint32_t places = (span_bytes >> work_.grid_shift) + 1;
-    if (places > most_places() - next_place_) {
-      clear_table();
-      next_place_ = 0;
-    }
-    first_place_ = next_place_;
-    next_place_ += places;
+    const std::uint32_t places = (sh.bytes >> work_.grid_shift) + 1;
+    sh.clears_table = places > most_places() - sh.next_place;
+    sh.first_place = sh.clears_table ? 0 : sh.next_place;
+    sh.next_place = sh.first_place + places;
 
-    std::uint32_t entered = 0;
-    for (std::uint32_t index = first_piece; index < end_piece; ++index) {
-      const DeviceBlock piece = work_.pieces.d_blocks[index];
-      const std::uint32_t piece_begin = text.begin() + static_cast<std::uint32_t>(piece.d_block - d_first);
-      const std::uint32_t piece_end = piece_begin + piece.block_bytes;
-      const std::uint32_t data_begin = piece_begin - min(piece.history_bytes, piece_begin - text.begin());
-      FarRecord* const d_records = work_.d_records + piece.position;
-      for (std::uint32_t begin = piece_begin; begin < piece_end; begin += work_.generation_bytes) {
-        // The grid's places before the generation that have a hash.
-        const std::uint32_t until = min(begin, hashed_end);
-        const std::uint32_t enter_end = until > grid_begin_ ? (until - grid_begin_ + grid_bytes() - 1) >> work_.grid_shift : 0;
-        enter(text, entered, enter_end);
-        entered = max(entered, enter_end);
-        look_up(text, {begin, min(piece_end, begin + work_.generation_bytes), piece_begin, piece_end, data_begin}, d_records);
-      }
+    sh.piece = first_piece;
+    sh.end_piece = end_piece;
+    sh.next_begin = 0;
+    sh.entered = 0;
+    find_generation(sh.generations[0]);
+  }
+
+  // By thread 0 alone: the generation after the one that it found before.
+  __device__ void find_generation(FarGeneration& next) {
+    FarBlockMemory& sh = sh_block_;
+    next.end = 0;
+    for (; sh.piece < sh.end_piece; ++sh.piece, sh.next_begin = 0) {
+      const DeviceBlock piece = work_.pieces.d_blocks[sh.piece];
+      if (sh.next_begin >= piece.block_bytes) continue;
+      const std::uint32_t text_begin = text().begin();
+      next.piece_begin = text_begin + static_cast<std::uint32_t>(piece.d_block - sh.d_first);
+      next.piece_end = next.piece_begin + piece.block_bytes;
+      next.data_begin = next.piece_begin - min(piece.history_bytes, next.piece_begin - text_begin);
+      next.d_records = work_.d_records + piece.position;
+      next.begin = next.piece_begin + sh.next_begin;
+      next.end = next.begin + min(work_.generation_bytes, piece.block_bytes - sh.next_begin);
+      sh.next_begin += work_.generation_bytes;
+      // The grid's places before the generation that have a hash.
+      const std::uint32_t until = min(next.begin, sh.hashed_end);
+      next.enter_begin = sh.entered;
+      if (until > sh.grid_begin)
+        sh.entered = max(sh.entered, (until - sh.grid_begin + grid_bytes() - 1) >> work_.grid_shift);
+      next.enter_end = sh.entered;
+      return;
     }
   }
 
   __device__ void clear_table() {
     const std::size_t words = std::size_t{kWays} << work_.hash_bits;
-    auto* const d_vectors = reinterpret_cast<uint4*>(d_table_);
-    for (std::size_t i = std::size_t{rank_} * blockDim.x + threadIdx.x; i < words / 4; i += std::size_t{group_blocks_} * blockDim.x)
+    auto* const d_vectors = reinterpret_cast<uint4*>(table());
+    for (std::size_t i = std::size_t{sh_block_.rank} * blockDim.x + threadIdx.x; i < words / 4;
+         i += std::size_t{sh_block_.group_blocks} * blockDim.x)
       d_vectors[i] = {0, 0, 0, 0};
   }
 
@@ -245,13 +293,15 @@ class FarSearcher {
   }
   __device__ std::uint32_t tag_mask() const { return (1u << work_.tag_bits) - 1; }
 
-  // Enters the grid's places [first, end) of the span, once the group has looked up what comes before: the words wait for that, not the other way round.
-  __device__ void enter(const DeviceText& text, std::uint32_t first, std::uint32_t end) {
-    const std::uint32_t step = group_blocks_ * blockDim.x;
-    std::uint32_t place = first + rank_ * blockDim.x + threadIdx.x;
+  // Enters the grid's places before a generation, once the group has looked up those of the one before. Their bytes are loaded before that.
+  __device__ void enter(const FarGeneration& sh_generation) {
+    const std::uint32_t end = sh_generation.enter_end, step = sh_block_.group_blocks * blockDim.x;
+    std::uint32_t place = sh_generation.enter_begin + sh_block_.rank * blockDim.x + threadIdx.x;
     uint2 words[kEntriesAtOnce];
-    load_places(text, place, end, step, words);
+    load_places(place, end, words);
     wait_for_group();
+    std::uint32_t* const d_table = table();
+    const std::uint32_t first_place = sh_block_.first_place;
     while (place - lane_ < end) {
 #pragma unroll
       for (unsigned i = 0; i < kEntriesAtOnce; ++i) {
@@ -261,66 +311,73 @@ class FarSearcher {
         // In a run of equal bytes the next place of this way has the same slot, and takes it.
         const std::uint32_t next_slot = __shfl_down_sync(kAllLanes, slot, kWays);
         if (own < end && (next_slot != slot || lane_ + kWays > 31))
-          atomicMax(d_table_ + slot, (first_place_ + own + 1) << work_.tag_bits | hash.tag);
+          atomicMax(d_table + slot, (first_place + own + 1) << work_.tag_bits | hash.tag);
       }
       place += kEntriesAtOnce * step;
-      load_places(text, place, end, step, words);
+      load_places(place, end, words);
     }
   }
-  __device__ __forceinline__ void load_places(const DeviceText& text, std::uint32_t place, std::uint32_t end, std::uint32_t step,
+  __device__ __forceinline__ void load_places(std::uint32_t place, std::uint32_t end,
                                               uint2 (&words)[kEntriesAtOnce]) const {
+    const DeviceText text = this->text();
+    const std::uint32_t step = sh_block_.group_blocks * blockDim.x, grid_begin = sh_block_.grid_begin;
 #pragma unroll
     for (unsigned i = 0; i < kEntriesAtOnce; ++i) {
       const std::uint32_t own = place + i * step;
-      words[i] = own < end ? text.pair(grid_begin_ + (own << work_.grid_shift)) : uint2{0, 0};
+      words[i] = own < end ? text.pair(grid_begin + (own << work_.grid_shift)) : uint2{0, 0};
     }
   }
-
-  // Of one generation, as indices of the text.
-  struct Generation {
-    std::uint32_t begin, end, piece_begin, piece_end;
-    std::uint32_t data_begin;  // of the piece's history
-  };
 
   // Finds the records of a generation's positions, when the group has entered what comes before.
-  __device__ void look_up(const DeviceText& text, const Generation& generation, FarRecord* d_records) {
-    const std::uint32_t warps = blockDim.x / 32, step = group_blocks_ * warps * kPositions;
-    std::uint32_t tile = generation.begin + (rank_ * warps + threadIdx.x / 32) * kPositions;
-    std::uint32_t ahead[kTextWords / 32];
-    load_tile(text, tile, generation.end, ahead);
+  __device__ void look_up(const FarGeneration& sh_generation) {
+    const std::uint32_t warps = blockDim.x / 32;
+    std::uint32_t tile = sh_generation.begin + (sh_block_.rank * warps + threadIdx.x / 32) * kPositions;
+    uint2 ahead[kTextLoads];
+    load_tile(sh_generation, tile, ahead);
     wait_for_group();
-    for (; tile < generation.end; tile += step) {
+    while (tile < sh_generation.end) {
       __syncwarp();
 #pragma unroll
-      for (unsigned i = 0; i < kTextWords / 32; ++i) sh_.text[i * 32 + lane_] = ahead[i];
+      for (unsigned i = 0; i < kTextLoads; ++i)
+        if (i * 32 + lane_ < kTextPairs) sh_.text[i * 32 + lane_] = ahead[i];
       __syncwarp();
-      load_tile(text, tile + step, generation.end, ahead);
-      const std::uint32_t candidates = find_candidates(generation, tile);
-      if (candidates != 0) compare_candidates(text, candidates);
-      choose(generation, tile, candidates != 0, d_records);
+      const std::uint32_t next = tile + sh_block_.group_blocks * warps * kPositions;
+      load_tile(sh_generation, next, ahead);
+      const std::uint32_t candidates = find_candidates(sh_generation, tile);
+      if (candidates != 0) compare_candidates(tile, candidates);
+      choose(sh_generation, tile, candidates != 0);
+      tile = next;
     }
   }
 
-  // What a lane brings of a tile's text; nothing behind the generation's end.
-  __device__ __forceinline__ void load_tile(const DeviceText& text, std::uint32_t tile, std::uint32_t end,
-                                            std::uint32_t (&ahead)[kTextWords / 32]) const {
+  // What a lane brings of a tile's text, from a multiple of 8 on.
+  __device__ __forceinline__ void load_tile(const FarGeneration& sh_generation, std::uint32_t tile,
+                                            uint2 (&ahead)[kTextLoads]) const {
+    const DeviceText text = this->text();
 #pragma unroll
-    for (unsigned i = 0; i < kTextWords / 32; ++i)
-      ahead[i] = tile < end ? text.aligned_word((tile & ~3u) + 4 * (i * 32 + lane_)) : 0;
+    for (unsigned i = 0; i < kTextLoads; ++i) {
+      const std::uint32_t pair = i * 32 + lane_;
+      ahead[i] = tile < sh_generation.end && pair < kTextPairs ? text.pair((tile & ~7u) + 8 * pair) : uint2{0, 0};
+    }
+  }
+  // The word that holds byte `at` of the warp's text, and those behind it.
+  __device__ __forceinline__ const std::uint32_t* text_words(std::uint32_t at) const {
+    return reinterpret_cast<const std::uint32_t*>(sh_.text) + at / 4;
   }
 
   // Looks up a tile's positions; how many candidates are in the queue.
-  __device__ __forceinline__ std::uint32_t find_candidates(const Generation& generation, std::uint32_t tile) {
+  __device__ __forceinline__ std::uint32_t find_candidates(const FarGeneration& generation, std::uint32_t tile) {
+    const std::uint32_t* const d_table = table();
     std::uint32_t entries[kRows][kWays], tags[kRows];
 #pragma unroll
     for (unsigned row = 0; row < kRows; ++row) {
-      const std::uint32_t at = (tile & 3) + row * 32 + lane_, word = at / 4, shift = 8 * (at & 3);
-      const std::uint32_t first = sh_.text[word], second = sh_.text[word + 1], third = sh_.text[word + 2];
-      const Hash hash = hash_of(__funnelshift_r(first, second, shift), __funnelshift_r(second, third, shift));
+      const std::uint32_t at = (tile & 7) + row * 32 + lane_, shift = 8 * (at & 3);
+      const std::uint32_t* const words = text_words(at);
+      const Hash hash = hash_of(__funnelshift_r(words[0], words[1], shift), __funnelshift_r(words[1], words[2], shift));
       tags[row] = hash.tag;
       const std::uint32_t here = tile + row * 32 + lane_;
       if (here < generation.end && here + work_.hash_bytes <= generation.piece_end) {
-        load_bucket<kWays>(d_table_ + hash.bucket, entries[row]);
+        load_bucket<kWays>(d_table + hash.bucket, entries[row]);
       } else {
 #pragma unroll
         for (unsigned way = 0; way < kWays; ++way) entries[row][way] = 0;
@@ -333,7 +390,7 @@ class FarSearcher {
       const std::uint32_t position = row * 32 + lane_, here = tile + position;
       const std::uint32_t reach = min(work_.window_bytes, here - generation.data_begin);
       // An offset is `far_behind` less the entry's place times the grid.
-      const std::uint32_t far_behind = here - grid_begin_ + ((first_place_ + 1) << work_.grid_shift);
+      const std::uint32_t far_behind = here - sh_block_.grid_begin + ((sh_block_.first_place + 1) << work_.grid_shift);
 #pragma unroll
       for (unsigned way = 0; way < kWays; ++way) {
         const std::uint32_t entry = entries[row][way];
@@ -348,7 +405,6 @@ class FarSearcher {
       }
     }
     __syncwarp();
-    text_begin_ = tile;
     return queued;
   }
 
@@ -359,7 +415,8 @@ class FarSearcher {
   }
 
   // Finds the lengths of the candidates in the queue.
-  __device__ __forceinline__ void compare_candidates(const DeviceText& text, std::uint32_t queued) {
+  __device__ __forceinline__ void compare_candidates(std::uint32_t tile, std::uint32_t queued) {
+    const DeviceText text = this->text();
     constexpr unsigned kAtOnce = 2;
     const std::uint32_t below_lane = (1u << lane_) - 1;
     for (std::uint32_t done = 0; queued != 0; done += kRoundBytes) {
@@ -389,7 +446,7 @@ class FarSearcher {
         for (unsigned i = 0; i < kAtOnce; ++i) {
           bool goes_on = false;
           if (compares[i]) {
-            const std::uint32_t length = agreeing(own_words(slots[i] / kWays + done), there[i]);
+            const std::uint32_t length = agreeing(own_words((tile & 7) + slots[i] / kWays + done), there[i]);
             goes_on = length == kRoundBytes && !is_last;
             if (!goes_on) sh_.lengths[slots[i]] = static_cast<std::uint8_t>(done + length);
           }
@@ -403,18 +460,18 @@ class FarSearcher {
       queued = kept;
     }
   }
-  // The 16 bytes of the tile's text from a place on.
-  __device__ __forceinline__ uint4 own_words(std::uint32_t place) const {
-    const std::uint32_t at = (text_begin_ & 3) + place, shift = 8 * (at & 3);
-    const std::uint32_t* const words = sh_.text + at / 4;
+  // The 16 bytes of the warp's text from byte `at` on.
+  __device__ __forceinline__ uint4 own_words(std::uint32_t at) const {
+    const std::uint32_t shift = 8 * (at & 3);
+    const std::uint32_t* const words = text_words(at);
     return {__funnelshift_r(words[0], words[1], shift), __funnelshift_r(words[1], words[2], shift),
             __funnelshift_r(words[2], words[3], shift), __funnelshift_r(words[3], words[4], shift)};
   }
 
   // Writes the best match of each position.
-  __device__ __forceinline__ void choose(const Generation& generation, std::uint32_t tile, bool has_candidates,
-                                         FarRecord* d_records) const {
-#pragma unroll
+  __device__ __forceinline__ void choose(const FarGeneration& generation, std::uint32_t tile,
+                                         bool has_candidates) const {
+#pragma unroll 1
     for (unsigned row = 0; row < kRows; ++row) {
       const std::uint32_t position = row * 32 + lane_, here = tile + position;
       if (here >= generation.end) continue;
@@ -441,35 +498,32 @@ class FarSearcher {
         }
       }
       const std::uint32_t offset = kMostFarRecordOffset - (best & kMostFarRecordOffset);
-      d_records[here - generation.piece_begin] = pack_far_record(offset, best >> 24);
+      generation.d_records[here - generation.piece_begin] = pack_far_record(offset, best >> 24);
     }
   }
 
   const FarWork& work_;
-  Memory& sh_;
-  FarGroup& group_;
-  std::uint32_t* const d_table_;
-  const std::uint32_t rank_, group_blocks_, lane_;
-  std::uint32_t all_arrived_ = 0;   // at the barriers so far
-  std::uint32_t grid_begin_ = 0;    // the grid's first place in the text
-  std::uint32_t first_place_ = 0;   // of this span, in the table
-  std::uint32_t next_place_;        // of the span behind it
-  std::uint32_t text_begin_ = 0;    // of what is in shared memory
+  FarBlockMemory& sh_block_;
+  Memory& sh_;  // the warp's
+  const std::uint32_t lane_;
 };
 
 template <unsigned kWays>
 __global__ void __launch_bounds__(kFarThreads, 1) find_far_matches(const FarWork work) {
   extern __shared__ uint4 sh_memory[];
-  __shared__ std::uint32_t sh_ticket;
-  if (threadIdx.x == 0) sh_ticket = atomicAdd(&work.d_state->tickets, 1u);
-  __syncthreads();
+  __shared__ FarBlockMemory sh_block;
   const std::uint32_t groups = min(work.d_state->span_count, work.group_count);
   if (groups == 0) return;
-  const std::uint32_t group_blocks = min(gridDim.x / groups, work.most_group_blocks);
-  const std::uint32_t group = sh_ticket / group_blocks;
-  if (group >= groups) return;
+  if (threadIdx.x == 0) {
+    const std::uint32_t ticket = atomicAdd(&work.d_state->tickets, 1u);
+    sh_block.group_blocks = min(gridDim.x / groups, work.most_group_blocks);
+    sh_block.group = ticket / sh_block.group_blocks;
+    sh_block.rank = ticket % sh_block.group_blocks;
+  }
+  __syncthreads();
+  if (sh_block.group >= groups) return;
   auto* const memory = reinterpret_cast<FarWarpMemory<kWays>*>(sh_memory);
-  FarSearcher<kWays>(work, memory[threadIdx.x / 32], group, sh_ticket % group_blocks, group_blocks).search_spans();
+  FarSearcher<kWays>(work, sh_block, memory[threadIdx.x / 32]).search_spans();
 }
 
 // ---- Launches ----
@@ -485,7 +539,7 @@ consteval KernelBudget find_budget(std::string_view name, std::string_view funct
           {.threads = threads,
            .dynamic_shared_bytes = threads / 32 * kWarpBytes,
            .registers = 64,
-           .shared_bytes = threads / 32 * kWarpBytes + 16}};
+           .shared_bytes = threads / 32 * kWarpBytes + 256}};
 }
 constexpr KernelBudget kOneWayBudget = find_budget<1>("far.find_1_way", "find_far_matches<1>", kFarThreads);
 constexpr KernelBudget kTwoWaysBudget = find_budget<2>("far.find_2_ways", "find_far_matches<2>", kFarThreads);

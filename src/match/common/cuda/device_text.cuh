@@ -52,18 +52,14 @@ class DeviceText {
     return {aligned_word(index), aligned_word(index + 4), aligned_word(index + 8), aligned_word(index + 12)};
   }
 
-  // `index` is a multiple of 8.
-  __device__ uint2 aligned_pair(std::uint32_t index) const {
-    if (index >= begin_ && index + 8 <= end_) return *reinterpret_cast<const uint2*>(base_ + index);
-    return {aligned_word(index), aligned_word(index + 4)};
-  }
-
-  // The eight and the sixteen bytes from any index on. One load for each eight, and one more unless the index is a multiple of 8.
+  // The eight and the sixteen bytes from any index on: a load for each eight, and one more unless the index is a multiple of 8.
   __device__ uint2 pair(std::uint32_t index) const {
     const std::uint32_t aligned = index & ~7u, shift = 8 * (index & 3);
-    const uint2 a = aligned_pair(aligned);
+    if (aligned < begin_ || aligned + 16 > end_) return pair_of_bytes(index);
+    const auto* const pairs = reinterpret_cast<const uint2*>(base_ + aligned);
+    const uint2 a = pairs[0];
     if ((index & 7) == 0) return a;
-    const uint2 b = aligned_pair(aligned + 8);
+    const uint2 b = pairs[1];
     const bool is_upper = (index & 4) != 0;
     const std::uint32_t middle = is_upper ? b.x : a.y;
     return {__funnelshift_r(is_upper ? a.y : a.x, middle, shift),
@@ -71,9 +67,14 @@ class DeviceText {
   }
   __device__ uint4 words(std::uint32_t index) const {
     const std::uint32_t aligned = index & ~7u, shift = 8 * (index & 3);
-    const uint2 a = aligned_pair(aligned), b = aligned_pair(aligned + 8);
+    if (aligned < begin_ || aligned + 24 > end_) {
+      const uint2 low = pair_of_bytes(index), high = pair_of_bytes(index + 8);
+      return {low.x, low.y, high.x, high.y};
+    }
+    const auto* const pairs = reinterpret_cast<const uint2*>(base_ + aligned);
+    const uint2 a = pairs[0], b = pairs[1];
     if ((index & 7) == 0) return {a.x, a.y, b.x, b.y};
-    const uint2 c = aligned_pair(aligned + 16);
+    const uint2 c = pairs[2];
     const bool is_upper = (index & 4) != 0;
     const std::uint32_t second = is_upper ? b.x : a.y, third = is_upper ? b.y : b.x,
                         fourth = is_upper ? c.x : b.y;
@@ -106,6 +107,18 @@ class DeviceText {
   }
 
  private:
+  // Of few instructions, since it is in many places.
+  __device__ uint2 pair_of_bytes(std::uint32_t index) const {
+    uint2 value{0, 0};
+#pragma unroll 1
+    for (std::uint32_t i = 8; i-- > 0;) {
+      value.y = __funnelshift_l(value.x, value.y, 8);
+      value.x <<= 8;
+      if (index + i >= begin_ && index + i < end_) value.x |= static_cast<std::uint32_t>(base_[index + i]);
+    }
+    return value;
+  }
+
   __device__ std::uint32_t word_of_bytes(std::uint32_t index) const {
     std::uint32_t value = 0;
     for (std::uint32_t i = 0; i < 4; ++i)
