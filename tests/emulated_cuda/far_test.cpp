@@ -1,11 +1,10 @@
 // far's kernels on the processor, compared with the twin: records, with and without the stitch, of pieces between pages that cannot be touched.
-#include "match/far/far_cuda.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "kernel_buffer.hpp"
+#include "match/far/far_cuda.hpp"
 #include "match/stitch/stitch_wide.hpp"
 #include "shapes.hpp"
 
@@ -17,7 +16,8 @@ struct Piece {
   std::size_t begin, bytes, history_bytes;
 };
 
-std::vector<Piece> pieces_of(std::size_t file_bytes, std::size_t piece_bytes, std::size_t most_history_bytes) {
+std::vector<Piece> pieces_of(std::size_t file_bytes, std::size_t piece_bytes,
+                             std::size_t most_history_bytes) {
   std::vector<Piece> pieces;
   for (std::size_t begin = 0; begin < file_bytes; begin += piece_bytes)
     pieces.push_back({begin, std::min(piece_bytes, file_bytes - begin), std::min(begin, most_history_bytes)});
@@ -39,11 +39,13 @@ void expect_twin(const Bytes& file, const std::vector<Piece>& pieces, const FarP
   batch.d_blocks = blocks.data();
   KernelBuffer scratch(cuda::find_far_cuda_scratch_bytes(batch, parameters));
   std::ranges::fill(scratch.bytes(), std::byte{0xA5});
-  std::vector<FarRecord> found(batch.total_block_bytes, FarRecord{0xA5A5A5A5}), stitched = found, whole = found;
-  cuda::find_unstitched_far_cuda(batch, parameters, found.data(), scratch.bytes().data(), scratch.bytes().size(),
-                                 nullptr, span_bytes);
+  std::vector<FarRecord> found(batch.total_block_bytes, FarRecord{0xA5A5A5A5}), stitched = found,
+                                                                                whole = found;
+  cuda::find_unstitched_far_cuda(batch, parameters, found.data(), scratch.bytes().data(),
+                                 scratch.bytes().size(), nullptr, span_bytes);
   cuda::stitch_far_cuda(batch, parameters, found.data(), stitched.data(), nullptr);
-  cuda::find_far_cuda(batch, parameters, whole.data(), scratch.bytes().data(), scratch.bytes().size(), nullptr);
+  cuda::find_far_cuda(batch, parameters, whole.data(), scratch.bytes().data(), scratch.bytes().size(),
+                      nullptr);
   EXPECT_EQ(whole, stitched) << name;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const FinderInput input{std::span(file).subspan(pieces[i].begin - pieces[i].history_bytes,
@@ -58,7 +60,9 @@ void expect_twin(const Bytes& file, const std::vector<Piece>& pieces, const FarP
     stitch_matches(input, parameters.stitch_reach, restitched);
     for (std::size_t p = 0; p < expected.size(); ++p) {
       const FarRecord record = stitched[blocks[i].position + p];
-      const auto where = [&] { return name + ", piece " + std::to_string(i) + ", position " + std::to_string(p); };
+      const auto where = [&] {
+        return name + ", piece " + std::to_string(i) + ", position " + std::to_string(p);
+      };
       ASSERT_EQ(restitched[p].length, expected[p].length) << where() << ", without the stitch";
       ASSERT_EQ(restitched[p].offset, expected[p].offset) << where() << ", without the stitch";
       ASSERT_EQ(far_length(record), expected[p].length) << where();
@@ -70,10 +74,21 @@ void expect_twin(const Bytes& file, const std::vector<Piece>& pieces, const FarP
 std::vector<FarParameters> parameter_sets() {
   return {{.hash_bits = 8, .ways = 1, .generation_bytes = 64},
           {.hash_bits = 10, .ways = 4, .generation_bytes = 256, .window_bytes = 3000},
-          {.hash_bits = 12, .ways = 2, .grid_bytes = 2, .generation_bytes = 128, .window_bytes = 700, .cap_bytes = 8, .stitch_reach = 1},
+          {.hash_bits = 12,
+           .ways = 2,
+           .grid_bytes = 2,
+           .generation_bytes = 128,
+           .window_bytes = 700,
+           .cap_bytes = 8,
+           .stitch_reach = 1},
           {.hash_bits = 9, .ways = 8, .grid_bytes = 4, .generation_bytes = 512},
           {.hash_bits = 8, .hash_bytes = 5, .ways = 4, .grid_bytes = 1, .generation_bytes = 100},
-          {.hash_bits = 12, .hash_bytes = 4, .ways = 2, .grid_bytes = 16, .generation_bytes = 16, .cap_bytes = 239}};
+          {.hash_bits = 12,
+           .hash_bytes = 4,
+           .ways = 2,
+           .grid_bytes = 16,
+           .generation_bytes = 16,
+           .cap_bytes = 239}};
 }
 
 TEST(EmulatedFar, PiecesByThemselves) {

@@ -73,21 +73,6 @@ __device__ inline void store_byte(std::uint8_t* d_byte, std::uint32_t value) {
   asm volatile("st.global.u8 [%0], %1;" ::"l"(__cvta_generic_to_global(d_byte)), "r"(value) : "memory");
 }
 
-// Between thread blocks of a launch: whoever loads what was added sees what the adding thread, and those that met it at a barrier
-// before, have written.
-__device__ inline void add_release(std::uint32_t* d_number, std::uint32_t more) {
-  asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(d_number)), "r"(more)
-               : "memory");
-}
-__device__ inline std::uint32_t load_acquire(const std::uint32_t* d_number) {
-  std::uint32_t value;
-  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
-               : "=r"(value)
-               : "l"(__cvta_generic_to_global(d_number))
-               : "memory");
-  return value;
-}
-
 // ---- Numbers ----
 
 // `word` shifted left by `bits`; 0 from 32 bits on. C++ does not define that shift, the device does.

@@ -27,16 +27,16 @@
 #include <string>
 
 #include "core/status.hpp"
+#include "gpu/cuda/between_blocks.cuh"
 #include "gpu/cuda/cuda_error.hpp"
-#include "gpu/cuda/instructions.cuh"
 #include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/scratch.hpp"
 #include "gpu/cuda/shared_memory.hpp"
 #include "gpu/cuda/warp.cuh"
-#include "match/common/cuda/device_text.cuh"
 #include "match/common/cuda/device_work.hpp"
 #include "match/far/far_cuda.hpp"
 #include "match/far/far_hash.hpp"
+#include "match/far/far_text.cuh"
 #include "match/far/far_work.cuh"
 
 namespace hemstitch::cuda {
@@ -48,10 +48,11 @@ constexpr std::uint32_t kMostFarGroups = 16;
 constexpr std::uint32_t kFarGroupShare = 8;  // a group is at most such a part of the device
 constexpr std::size_t kMostFarTableBytes = std::size_t{256} << 20;
 constexpr std::uint32_t kRoundBytes = 16;  // compared at once
-constexpr std::uint32_t kTextPairs = 48;   // of eight bytes, of a warp's text: a tile, and what is compared behind it
+constexpr std::uint32_t kTextPairs =
+    48;  // of eight bytes, of a warp's text: a tile, and what is compared behind it
 constexpr unsigned kTextLoads = (kTextPairs + 31) / 32;
-constexpr std::uint32_t kFarSlots = 512;   // candidates of a tile
-constexpr std::uint32_t kChained = 255;    // in place of a length: that of the candidate 16 bytes on, and 16
+constexpr std::uint32_t kFarSlots = 512;  // candidates of a tile
+constexpr std::uint32_t kChained = 255;   // in place of a length: that of the candidate 16 bytes on, and 16
 static_assert(kMostFarDeviceCapBytes + kRoundBytes <= kChained + 1);
 static_assert(kMostFarDeviceGridBytes <= kRoundBytes, "a candidate 16 bytes on is on the grid");
 
@@ -72,12 +73,15 @@ __global__ void __launch_bounds__(kSpanThreads) cut_far_spans(const FarWork work
   __shared__ std::uint32_t sh_runs[kWarps], sh_spans[kWarps];  // what begins at a warp's pieces, as bits
   const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const std::uint32_t up_to_lane = ~0u >> (31 - lane);
-  const auto highest = [](std::uint32_t bits) { return 31 - static_cast<std::uint32_t>(__clz(static_cast<int>(bits))); };
+  const auto highest = [](std::uint32_t bits) {
+    return 31 - static_cast<std::uint32_t>(__clz(static_cast<int>(bits)));
+  };
   std::uint32_t run_begin = 0, spans = 0;
   for (std::uint32_t first = 0; first < work.pieces.block_count; first += kSpanThreads) {
     const std::uint32_t piece = first + threadIdx.x;
     const bool is_piece = piece < work.pieces.block_count;
-    const std::uint32_t runs = __ballot_sync(kAllLanes, is_piece && (piece == 0 || !continues_span(work, piece)));
+    const std::uint32_t runs =
+        __ballot_sync(kAllLanes, is_piece && (piece == 0 || !continues_span(work, piece)));
     if (lane == 0) sh_runs[warp] = runs;
     __syncthreads();
     std::uint32_t own_run = run_begin;
@@ -113,36 +117,37 @@ struct FarWarpMemory {
   static constexpr std::uint32_t kPositions = 32 * kRows, kSlots = kPositions * kWays;
   static_assert(kSlots <= kFarSlots);
   // The last position's words in the last round, with the text shifted by up to 7 bytes.
-  static_assert((7 + kPositions - 1 + (kMostFarDeviceCapBytes - 1) / kRoundBytes * kRoundBytes) / 4 + 5 <= 2 * kTextPairs);
+  static_assert((7 + kPositions - 1 + (kMostFarDeviceCapBytes - 1) / kRoundBytes * kRoundBytes) / 4 + 5 <=
+                2 * kTextPairs);
 
   alignas(16) std::uint32_t candidates[kSlots];  // by position and way: where in the text, or 0
   alignas(8) uint2 text[kTextPairs];
-  std::uint16_t queue[kSlots];    // slots
-  std::uint8_t lengths[kSlots];   // of candidates: not yet cut to the cap, nor at the piece's end
+  std::uint16_t queue[kSlots];   // slots
+  std::uint8_t lengths[kSlots];  // of candidates: not yet cut to the cap, nor at the piece's end
 };
 
 // A generation, as indices of the span's text.
 struct FarGeneration {
   std::uint32_t begin, end;  // end is 0 behind the span's last generation
   std::uint32_t piece_begin, piece_end;
-  std::uint32_t data_begin;           // of the piece's history
+  std::uint32_t data_begin;              // of the piece's history
   std::uint32_t enter_begin, enter_end;  // places of the grid that are entered before
-  FarRecord* d_records;               // of the piece
+  std::uint64_t position;                // of the piece's first record
 };
 
 // What a thread block knows of its span: thread 0 writes it, and all read it behind a barrier. In registers it would take those that the
 // look-ups need.
 struct FarBlockMemory {
   std::uint32_t group, rank, group_blocks;
-  std::uint32_t all_arrived;  // thread blocks of the group, at its barriers so far
-  const std::byte* d_first;   // of the span, history included
-  std::uint32_t bytes;        // likewise
-  std::uint32_t hashed_end;   // behind the last position with a hash
-  std::uint32_t grid_begin;   // the grid's first place, in the text
+  std::uint32_t all_arrived;              // thread blocks of the group, at its barriers so far
+  const std::byte* d_first;               // of the span, history included
+  std::uint32_t bytes;                    // likewise
+  std::uint32_t hashed_end;               // behind the last position with a hash
+  std::uint32_t grid_begin;               // the grid's first place, in the text
   std::uint32_t first_place, next_place;  // in the table: of this span, and behind it
   bool clears_table;
   std::uint32_t piece, end_piece, next_begin, entered;  // where the generation after the next one is found
-  FarGeneration generations[2];  // this one and the next one, in turn
+  FarGeneration generations[2];                         // this one and the next one, in turn
 };
 
 // The entries of a bucket.
@@ -221,7 +226,7 @@ class FarSearcher {
 
   __device__ std::uint32_t grid_bytes() const { return 1u << work_.grid_shift; }
   __device__ std::uint32_t most_places() const { return ~0u >> work_.tag_bits; }
-  __device__ DeviceText text() const { return DeviceText({sh_block_.d_first, sh_block_.bytes, 0, 0}); }
+  __device__ FarText text() const { return {sh_block_.d_first, sh_block_.bytes}; }
   __device__ std::uint32_t* table() const {
     return work_.d_tables + ((std::size_t{sh_block_.group} * kWays) << work_.hash_bits);
   }
@@ -233,7 +238,7 @@ class FarSearcher {
     const std::uint32_t history = min(first.history_bytes, work_.window_bytes);
     sh.d_first = first.d_block - history;
     sh.bytes = static_cast<std::uint32_t>(last.d_block + last.block_bytes - sh.d_first);
-    const DeviceText text = this->text();
+    const FarText text = this->text();
     sh.hashed_end = text.end() - min(text.end(), work_.hash_bytes - 1);
     sh.grid_begin = text.begin() + history % grid_bytes();
 
@@ -260,7 +265,7 @@ class FarSearcher {
       next.piece_begin = text_begin + static_cast<std::uint32_t>(piece.d_block - sh.d_first);
       next.piece_end = next.piece_begin + piece.block_bytes;
       next.data_begin = next.piece_begin - min(piece.history_bytes, next.piece_begin - text_begin);
-      next.d_records = work_.d_records + piece.position;
+      next.position = piece.position;
       next.begin = next.piece_begin + sh.next_begin;
       next.end = next.begin + min(work_.generation_bytes, piece.block_bytes - sh.next_begin);
       sh.next_begin += work_.generation_bytes;
@@ -319,7 +324,7 @@ class FarSearcher {
   }
   __device__ __forceinline__ void load_places(std::uint32_t place, std::uint32_t end,
                                               uint2 (&words)[kEntriesAtOnce]) const {
-    const DeviceText text = this->text();
+    const FarText text = this->text();
     const std::uint32_t step = sh_block_.group_blocks * blockDim.x, grid_begin = sh_block_.grid_begin;
 #pragma unroll
     for (unsigned i = 0; i < kEntriesAtOnce; ++i) {
@@ -353,11 +358,12 @@ class FarSearcher {
   // What a lane brings of a tile's text, from a multiple of 8 on.
   __device__ __forceinline__ void load_tile(const FarGeneration& sh_generation, std::uint32_t tile,
                                             uint2 (&ahead)[kTextLoads]) const {
-    const DeviceText text = this->text();
+    const FarText text = this->text();
 #pragma unroll
     for (unsigned i = 0; i < kTextLoads; ++i) {
       const std::uint32_t pair = i * 32 + lane_;
-      ahead[i] = tile < sh_generation.end && pair < kTextPairs ? text.pair((tile & ~7u) + 8 * pair) : uint2{0, 0};
+      ahead[i] =
+          tile < sh_generation.end && pair < kTextPairs ? text.pair((tile & ~7u) + 8 * pair) : uint2{0, 0};
     }
   }
   // The word that holds byte `at` of the warp's text, and those behind it.
@@ -366,17 +372,19 @@ class FarSearcher {
   }
 
   // Looks up a tile's positions; how many candidates are in the queue.
-  __device__ __forceinline__ std::uint32_t find_candidates(const FarGeneration& generation, std::uint32_t tile) {
+  __device__ __forceinline__ std::uint32_t find_candidates(const FarGeneration& generation,
+                                                           std::uint32_t tile) {
     const std::uint32_t* const d_table = table();
     std::uint32_t entries[kRows][kWays], tags[kRows];
 #pragma unroll
     for (unsigned row = 0; row < kRows; ++row) {
       const std::uint32_t at = (tile & 7) + row * 32 + lane_, shift = 8 * (at & 3);
       const std::uint32_t* const words = text_words(at);
-      const Hash hash = hash_of(__funnelshift_r(words[0], words[1], shift), __funnelshift_r(words[1], words[2], shift));
+      const Hash hash =
+          hash_of(__funnelshift_r(words[0], words[1], shift), __funnelshift_r(words[1], words[2], shift));
       tags[row] = hash.tag;
       const std::uint32_t here = tile + row * 32 + lane_;
-      if (here < generation.end && here + work_.hash_bytes <= generation.piece_end) {
+      if (here < generation.end) {
         load_bucket<kWays>(d_table + hash.bucket, entries[row]);
       } else {
 #pragma unroll
@@ -390,7 +398,8 @@ class FarSearcher {
       const std::uint32_t position = row * 32 + lane_, here = tile + position;
       const std::uint32_t reach = min(work_.window_bytes, here - generation.data_begin);
       // An offset is `far_behind` less the entry's place times the grid.
-      const std::uint32_t far_behind = here - sh_block_.grid_begin + ((sh_block_.first_place + 1) << work_.grid_shift);
+      const std::uint32_t far_behind =
+          here - sh_block_.grid_begin + ((sh_block_.first_place + 1) << work_.grid_shift);
 #pragma unroll
       for (unsigned way = 0; way < kWays; ++way) {
         const std::uint32_t entry = entries[row][way];
@@ -400,7 +409,8 @@ class FarSearcher {
         sh_.candidates[slot] = is_candidate ? here - offset : 0;
         const std::uint32_t all = __ballot_sync(kAllLanes, is_candidate);
         if (is_candidate)
-          sh_.queue[queued + static_cast<std::uint32_t>(__popc(all & below_lane))] = static_cast<std::uint16_t>(slot);
+          sh_.queue[queued + static_cast<std::uint32_t>(__popc(all & below_lane))] =
+              static_cast<std::uint16_t>(slot);
         queued += static_cast<std::uint32_t>(__popc(all));
       }
     }
@@ -416,7 +426,7 @@ class FarSearcher {
 
   // Finds the lengths of the candidates in the queue.
   __device__ __forceinline__ void compare_candidates(std::uint32_t tile, std::uint32_t queued) {
-    const DeviceText text = this->text();
+    const FarText text = this->text();
     constexpr unsigned kAtOnce = 2;
     const std::uint32_t below_lane = (1u << lane_) - 1;
     for (std::uint32_t done = 0; queued != 0; done += kRoundBytes) {
@@ -452,7 +462,8 @@ class FarSearcher {
           }
           const std::uint32_t all = __ballot_sync(kAllLanes, goes_on);
           if (goes_on)
-            sh_.queue[kept + static_cast<std::uint32_t>(__popc(all & below_lane))] = static_cast<std::uint16_t>(slots[i]);
+            sh_.queue[kept + static_cast<std::uint32_t>(__popc(all & below_lane))] =
+                static_cast<std::uint16_t>(slots[i]);
           kept += static_cast<std::uint32_t>(__popc(all));
         }
         __syncwarp();
@@ -494,11 +505,13 @@ class FarSearcher {
             length += more;
           }
           length = min(length, most);
-          if (length >= work_.hash_bytes) best = max(best, length << 24 | (kMostFarRecordOffset - (here - candidate)));
+          if (length >= work_.hash_bytes)
+            best = max(best, length << 24 | (kMostFarRecordOffset - (here - candidate)));
         }
       }
       const std::uint32_t offset = kMostFarRecordOffset - (best & kMostFarRecordOffset);
-      generation.d_records[here - generation.piece_begin] = pack_far_record(offset, best >> 24);
+      work_.d_records[generation.position + (here - generation.piece_begin)] =
+          pack_far_record(offset, best >> 24);
     }
   }
 
@@ -528,7 +541,8 @@ __global__ void __launch_bounds__(kFarThreads, 1) find_far_matches(const FarWork
 
 // ---- Launches ----
 
-constexpr KernelBudget kSpansBudget("far.spans", "cut_far_spans", {.threads = kSpanThreads, .registers = 64, .shared_bytes = 1024});
+constexpr KernelBudget kSpansBudget("far.spans", "cut_far_spans",
+                                    {.threads = kSpanThreads, .registers = 64, .shared_bytes = 1024});
 const KernelRegistration kSpansRegistration(kSpansBudget, cut_far_spans);
 
 template <unsigned kWays>
@@ -543,28 +557,32 @@ consteval KernelBudget find_budget(std::string_view name, std::string_view funct
 }
 constexpr KernelBudget kOneWayBudget = find_budget<1>("far.find_1_way", "find_far_matches<1>", kFarThreads);
 constexpr KernelBudget kTwoWaysBudget = find_budget<2>("far.find_2_ways", "find_far_matches<2>", kFarThreads);
-constexpr KernelBudget kFourWaysBudget = find_budget<4>("far.find_4_ways", "find_far_matches<4>", kFarThreads);
-constexpr KernelBudget kEightWaysBudget = find_budget<8>("far.find_8_ways", "find_far_matches<8>", kFarThreads);
+constexpr KernelBudget kFourWaysBudget =
+    find_budget<4>("far.find_4_ways", "find_far_matches<4>", kFarThreads);
+constexpr KernelBudget kEightWaysBudget =
+    find_budget<8>("far.find_8_ways", "find_far_matches<8>", kFarThreads);
 const KernelRegistration kOneWayRegistration(kOneWayBudget, find_far_matches<1>);
 const KernelRegistration kTwoWaysRegistration(kTwoWaysBudget, find_far_matches<2>);
 const KernelRegistration kFourWaysRegistration(kFourWaysBudget, find_far_matches<4>);
 const KernelRegistration kEightWaysRegistration(kEightWaysBudget, find_far_matches<8>);
 
 template <unsigned kWays>
-void launch_find(const KernelBudget& budget, const FarWork& work, std::uint32_t thread_blocks, cudaStream_t stream) {
+void launch_find(const KernelBudget& budget, const FarWork& work, std::uint32_t thread_blocks,
+                 cudaStream_t stream) {
   KernelBudget fitting = budget;
   if (!fits_shared_memory(budget)) {
     fitting.limits.threads /= 2;
     fitting.limits.dynamic_shared_bytes /= 2;
   }
-  launch({.kernel = fitting, .grid = thread_blocks, .stream = stream, .work = work_of(work.pieces)}, find_far_matches<kWays>,
-         work);
+  launch({.kernel = fitting, .grid = thread_blocks, .stream = stream, .work = work_of(work.pieces)},
+         find_far_matches<kWays>, work);
 }
 
 void check_at_most(const char* field, std::uint64_t value, std::uint64_t most) {
   if (value > most)
     throw Error(Status::kInvalidOption, std::string("far: ") + field + " is " + std::to_string(value) +
-                                            ", must be at most " + std::to_string(most) + " on a CUDA device");
+                                            ", must be at most " + std::to_string(most) +
+                                            " on a CUDA device");
 }
 
 void check_parameters(const DeviceBlocks& pieces, const FarParameters& parameters) {
@@ -579,7 +597,8 @@ void check_parameters(const DeviceBlocks& pieces, const FarParameters& parameter
 std::uint32_t table_words(const FarParameters& parameters) { return parameters.ways << parameters.hash_bits; }
 
 std::uint32_t most_groups(const DeviceBlocks& pieces, const FarParameters& parameters) {
-  const std::size_t tables = std::max<std::size_t>(kMostFarTableBytes / (table_words(parameters) * sizeof(std::uint32_t)), 1);
+  const std::size_t tables =
+      std::max<std::size_t>(kMostFarTableBytes / (table_words(parameters) * sizeof(std::uint32_t)), 1);
   return static_cast<std::uint32_t>(std::min<std::size_t>({pieces.block_count, kMostFarGroups, tables}));
 }
 
@@ -630,7 +649,8 @@ void find_unstitched(const DeviceBlocks& pieces, const FarParameters& parameters
                                         std::min(pieces.max_history_bytes, parameters.window_bytes);
   work.tag_bits = 32 - static_cast<std::uint32_t>(std::bit_width((most_span_bytes >> work.grid_shift) + 1));
 
-  check(cudaMemsetAsync(scratch.d_groups, 0, (scratch.groups + 1) * sizeof(FarGroup), stream), "cudaMemsetAsync");
+  check(cudaMemsetAsync(scratch.d_groups, 0, (scratch.groups + 1) * sizeof(FarGroup), stream),
+        "cudaMemsetAsync");
   launch({.kernel = kSpansBudget, .grid = 1, .stream = stream, .work = work_of(pieces)}, cut_far_spans, work);
   const std::uint32_t grid = std::max(device_blocks, scratch.groups);
   switch (parameters.ways) {
@@ -654,17 +674,17 @@ std::size_t find_far_cuda_scratch_bytes(const DeviceBlocks& pieces, const FarPar
   return carve.bytes();
 }
 
-void find_unstitched_far_cuda(const DeviceBlocks& pieces, const FarParameters& parameters, FarRecord* d_records,
-                              void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream,
-                              std::uint32_t span_bytes) {
+void find_unstitched_far_cuda(const DeviceBlocks& pieces, const FarParameters& parameters,
+                              FarRecord* d_records, void* d_scratch, std::size_t scratch_bytes,
+                              cudaStream_t stream, std::uint32_t span_bytes) {
   check_scratch("find_far_cuda", find_far_cuda_scratch_bytes(pieces, parameters), d_scratch, scratch_bytes);
   if (pieces.total_block_bytes == 0) return;
   Carver carve(d_scratch);
   find_unstitched(pieces, parameters, Scratch(carve, pieces, parameters), d_records, span_bytes, stream);
 }
 
-void find_far_cuda(const DeviceBlocks& pieces, const FarParameters& parameters, FarRecord* d_records, void* d_scratch,
-                   std::size_t scratch_bytes, cudaStream_t stream) {
+void find_far_cuda(const DeviceBlocks& pieces, const FarParameters& parameters, FarRecord* d_records,
+                   void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
   check_scratch("find_far_cuda", find_far_cuda_scratch_bytes(pieces, parameters), d_scratch, scratch_bytes);
   if (pieces.total_block_bytes == 0) return;
   Carver carve(d_scratch);

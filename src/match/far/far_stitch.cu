@@ -14,9 +14,9 @@
 #include "gpu/cuda/cuda_error.hpp"
 #include "gpu/cuda/launch.hpp"
 #include "gpu/cuda/warp.cuh"
-#include "match/common/cuda/device_text.cuh"
 #include "match/common/cuda/device_work.hpp"
 #include "match/far/far_cuda.hpp"
+#include "match/far/far_text.cuh"
 #include "match/stitch/stitch.hpp"
 
 namespace hemstitch::cuda {
@@ -34,7 +34,9 @@ constexpr std::uint32_t kPlaceBits = 12;
 static_assert(kStitchKeys == 1u << kPlaceBits);
 
 // Threads take rows of 16 keys; with a gap behind each, the rows lie in different banks.
-__device__ __forceinline__ std::uint32_t stitch_slot(std::uint32_t place) { return place + place / kStitchPerThread; }
+__device__ __forceinline__ std::uint32_t stitch_slot(std::uint32_t place) {
+  return place + place / kStitchPerThread;
+}
 
 __device__ __forceinline__ std::uint32_t key_of(FarRecord record) {
   return is_match(record) ? far_length(record) << 24 | (kMostFarRecordOffset - far_offset(record)) : 0;
@@ -44,7 +46,8 @@ __device__ __forceinline__ std::uint32_t offset_of(std::uint32_t key) {
 }
 
 // How many of the 16 bytes before `one` and before `other` agree, from the last on.
-__device__ __forceinline__ std::uint32_t agreeing_before(const DeviceText& text, std::uint32_t one, std::uint32_t other) {
+__device__ __forceinline__ std::uint32_t agreeing_before(const FarText& text, std::uint32_t one,
+                                                         std::uint32_t other) {
   const uint4 a = text.words(one - 16), b = text.words(other - 16);
   const std::uint32_t x = a.x ^ b.x, y = a.y ^ b.y, z = a.z ^ b.z, w = a.w ^ b.w;
   const std::uint32_t last = w != 0 ? w : z != 0 ? z : y != 0 ? y : x;
@@ -61,18 +64,21 @@ struct StitchMemory {
 };
 
 // Positions count from the piece's first byte; `first` may be negative.
-__device__ void load_keys(StitchMemory& sh, const DeviceBlock& piece, std::int32_t first, const FarRecord* d_found) {
+__device__ void load_keys(StitchMemory& sh, const DeviceBlock& piece, std::int32_t first,
+                          const FarRecord* d_found) {
 #pragma unroll
   for (std::uint32_t i = 0; i < kStitchPerThread; ++i) {
     const std::uint32_t place = i * kStitchThreads + threadIdx.x;
     const std::int32_t position = first + static_cast<std::int32_t>(place);
     const bool is_position = position >= 0 && position < static_cast<std::int32_t>(piece.block_bytes);
-    const std::uint32_t key = is_position ? key_of(d_found[piece.position + static_cast<std::uint32_t>(position)]) : 0;
+    const std::uint32_t key =
+        is_position ? key_of(d_found[piece.position + static_cast<std::uint32_t>(position)]) : 0;
     sh.found[stitch_slot(place)] = sh.keys[stitch_slot(place)] = key;
   }
 }
 
-__device__ void carry_back(StitchMemory& sh, const DeviceText& text, std::int32_t first, std::uint32_t reach) {
+__device__ void carry_back(StitchMemory& sh, const FarText& text, std::uint32_t history_bytes,
+                           std::int32_t first, std::uint32_t reach) {
   for (std::uint32_t place = threadIdx.x; place < kStitchKeys; place += kStitchThreads) {
     const std::uint32_t key = sh.found[stitch_slot(place)];
     if (key == 0) continue;
@@ -81,7 +87,7 @@ __device__ void carry_back(StitchMemory& sh, const DeviceText& text, std::int32_
     if (offset_of(before) == offset_of(key) && before >> 24 > key >> 24) continue;
     const bool is_in_row = offset_of(behind) == offset_of(key) && behind >> 24 >= key >> 24;
     const auto position = static_cast<std::uint32_t>(first + static_cast<std::int32_t>(place));
-    const std::uint32_t here = text.block() + position, there = here - offset_of(key);
+    const std::uint32_t here = text.begin() + history_bytes + position, there = here - offset_of(key);
     const std::uint32_t most = min(min(reach, place), min(position, there - text.begin()));
     const std::uint32_t least = is_in_row ? reach : 1;
     if (least > most) continue;
@@ -93,7 +99,8 @@ __device__ void carry_back(StitchMemory& sh, const DeviceText& text, std::int32_
 
 // Leaves the records in `found`.
 __device__ void carry_forward(StitchMemory& sh) {
-  const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, begin = threadIdx.x * kStitchPerThread;
+  const std::uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32,
+                      begin = threadIdx.x * kStitchPerThread;
   const auto end_at = [&](std::uint32_t place) {
     return (place + (sh.keys[stitch_slot(place)] >> 24)) << kPlaceBits | place;
   };
@@ -128,12 +135,12 @@ __global__ void __launch_bounds__(kStitchThreads, 4)
   const std::uint32_t group_begin = blockIdx.x % groups_per_piece * kStitchGroup;
   if (group_begin >= piece.block_bytes) return;
   const std::uint32_t group_end = min(group_begin + kStitchGroup, piece.block_bytes);
-  const DeviceText text(piece);
+  const FarText text(piece.d_block - piece.history_bytes, piece.history_bytes + piece.block_bytes);
   for (std::uint32_t tile = group_begin; tile < group_end; tile += kStitchTile) {
     const std::int32_t first = static_cast<std::int32_t>(tile) - static_cast<std::int32_t>(kStitchBefore);
     load_keys(sh, piece, first, d_found);
     __syncthreads();
-    carry_back(sh, text, first, reach);
+    carry_back(sh, text, piece.history_bytes, first, reach);
     __syncthreads();
     carry_forward(sh);
     __syncthreads();
@@ -145,7 +152,9 @@ __global__ void __launch_bounds__(kStitchThreads, 4)
 }
 
 constexpr KernelBudget kStitchBudget("far.stitch", "stitch_far_tiles",
-                                     {.threads = kStitchThreads, .registers = 64, .shared_bytes = sizeof(StitchMemory)});
+                                     {.threads = kStitchThreads,
+                                      .registers = 64,
+                                      .shared_bytes = sizeof(StitchMemory)});
 const KernelRegistration kStitchRegistration(kStitchBudget, stitch_far_tiles);
 
 }  // namespace
@@ -153,7 +162,10 @@ const KernelRegistration kStitchRegistration(kStitchBudget, stitch_far_tiles);
 void stitch_far_cuda(const DeviceBlocks& pieces, const FarParameters& parameters, const FarRecord* d_found,
                      FarRecord* d_records, cudaStream_t stream) {
   const std::uint32_t groups_per_piece = (pieces.max_block_bytes + kStitchGroup - 1) / kStitchGroup;
-  launch({.kernel = kStitchBudget, .grid = pieces.block_count * groups_per_piece, .stream = stream, .work = work_of(pieces)},
+  launch({.kernel = kStitchBudget,
+          .grid = pieces.block_count * groups_per_piece,
+          .stream = stream,
+          .work = work_of(pieces)},
          stitch_far_tiles, pieces, groups_per_piece, parameters.stitch_reach, d_found, d_records);
 }
 

@@ -29,12 +29,13 @@ struct FarWork {
   std::uint32_t* d_tables;  // of each group
   FarRecord* d_records;
 
-  std::uint32_t group_count = 0;     // the most
-  std::uint32_t most_group_blocks = 0;   // thread blocks of a group
-  std::uint32_t pieces_in_span = 0;      // the most
-  std::uint32_t hash_bits = 0, tag_bits = 0; // of a product: the bucket, and what an entry keeps besides its place
+  std::uint32_t group_count = 0;        // the most
+  std::uint32_t most_group_blocks = 0;  // thread blocks of a group
+  std::uint32_t pieces_in_span = 0;     // the most
+  std::uint32_t hash_bits = 0,
+                tag_bits = 0;  // of a product: the bucket, and what an entry keeps besides its place
   std::uint32_t hash_bytes = 0;
-  std::uint32_t grid_shift = 0;          // log2 of the grid's bytes
+  std::uint32_t grid_shift = 0;  // log2 of the grid's bytes
   std::uint32_t generation_bytes = 0, window_bytes = 0, cap_bytes = 0;
 };
 

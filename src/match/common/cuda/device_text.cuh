@@ -52,36 +52,6 @@ class DeviceText {
     return {aligned_word(index), aligned_word(index + 4), aligned_word(index + 8), aligned_word(index + 12)};
   }
 
-  // The eight and the sixteen bytes from any index on: a load for each eight, and one more unless the index is a multiple of 8.
-  __device__ uint2 pair(std::uint32_t index) const {
-    const std::uint32_t aligned = index & ~7u, shift = 8 * (index & 3);
-    if (aligned < begin_ || aligned + 16 > end_) return pair_of_bytes(index);
-    const auto* const pairs = reinterpret_cast<const uint2*>(base_ + aligned);
-    const uint2 a = pairs[0];
-    if ((index & 7) == 0) return a;
-    const uint2 b = pairs[1];
-    const bool is_upper = (index & 4) != 0;
-    const std::uint32_t middle = is_upper ? b.x : a.y;
-    return {__funnelshift_r(is_upper ? a.y : a.x, middle, shift),
-            __funnelshift_r(middle, is_upper ? b.y : b.x, shift)};
-  }
-  __device__ uint4 words(std::uint32_t index) const {
-    const std::uint32_t aligned = index & ~7u, shift = 8 * (index & 3);
-    if (aligned < begin_ || aligned + 24 > end_) {
-      const uint2 low = pair_of_bytes(index), high = pair_of_bytes(index + 8);
-      return {low.x, low.y, high.x, high.y};
-    }
-    const auto* const pairs = reinterpret_cast<const uint2*>(base_ + aligned);
-    const uint2 a = pairs[0], b = pairs[1];
-    if ((index & 7) == 0) return {a.x, a.y, b.x, b.y};
-    const uint2 c = pairs[2];
-    const bool is_upper = (index & 4) != 0;
-    const std::uint32_t second = is_upper ? b.x : a.y, third = is_upper ? b.y : b.x,
-                        fourth = is_upper ? c.x : b.y;
-    return {__funnelshift_r(is_upper ? a.y : a.x, second, shift), __funnelshift_r(second, third, shift),
-            __funnelshift_r(third, fourth, shift), __funnelshift_r(fourth, is_upper ? c.y : c.x, shift)};
-  }
-
   // The four bytes from any index on, in little-endian order.
   __device__ std::uint32_t word(std::uint32_t index) const {
     const std::uint32_t aligned = index & ~3u;
@@ -107,18 +77,6 @@ class DeviceText {
   }
 
  private:
-  // Of few instructions, since it is in many places.
-  __device__ uint2 pair_of_bytes(std::uint32_t index) const {
-    uint2 value{0, 0};
-#pragma unroll 1
-    for (std::uint32_t i = 8; i-- > 0;) {
-      value.y = __funnelshift_l(value.x, value.y, 8);
-      value.x <<= 8;
-      if (index + i >= begin_ && index + i < end_) value.x |= static_cast<std::uint32_t>(base_[index + i]);
-    }
-    return value;
-  }
-
   __device__ std::uint32_t word_of_bytes(std::uint32_t index) const {
     std::uint32_t value = 0;
     for (std::uint32_t i = 0; i < 4; ++i)

@@ -39,10 +39,6 @@ void store_shared(std::uint32_t address, std::uint32_t value) {
 inline std::uint32_t load_byte_if(bool condition, const std::uint8_t* byte) { return condition ? *byte : 0; }
 inline void store_byte(std::uint8_t* byte, std::uint32_t value) { *byte = static_cast<std::uint8_t>(value); }
 
-// Thread blocks run one after the other, so none of them may wait for others.
-inline void add_release(std::uint32_t* number, std::uint32_t more) { *number += more; }
-inline std::uint32_t load_acquire(const std::uint32_t* number) { return *number; }
-
 // ---- Numbers ----
 
 inline std::uint32_t moved_up(std::uint32_t word, std::uint32_t bits) { return bits < 32 ? word << bits : 0; }
