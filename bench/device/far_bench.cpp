@@ -5,9 +5,9 @@
 // 1 MB, with up to the window before them. A sample of the pieces is compared with the twin. One row a file shows what data does to it; the files are
 // then repeated by themselves, without a history in the copy before.
 //
-//   far_device_bench FOLDER [TOTAL_GB [RUNS [SPAN_MB]]]
+//   far_device_bench FOLDER [TOTAL_GB [RUNS [SPAN_MB [TABLES]]]]
 //
-// Defaults: 1.08 GB, 5 runs, spans of 8 MB. FOLDER/silesia has the files.
+// Defaults: 1.08 GB, 5 runs, what is used (FarSpeed). FOLDER/silesia has the files.
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
@@ -33,7 +33,8 @@ namespace {
 using testing::Bytes;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kFiles[] = {"dickens", "mr", "nci", "ooffice", "osdb", "reymont", "samba", "x-ray", "xml"};
+constexpr const char* kFiles[] = {"dickens", "mr",    "nci",   "ooffice", "osdb",
+                                  "reymont", "samba", "x-ray", "xml"};
 constexpr std::size_t kPieceBytes = 1 << 20;
 constexpr std::size_t kSampledPieces = 24;
 
@@ -44,9 +45,9 @@ struct Run {
 
 class Bench {
  public:
-  Bench(std::size_t most_bytes, int runs, std::uint32_t span_bytes)
+  Bench(std::size_t most_bytes, int runs, const cuda::FarSpeed& speed)
       : runs_(runs),
-        span_bytes_(span_bytes),
+        speed_(speed),
         d_data_(most_bytes),
         d_found_(most_bytes),
         d_records_(most_bytes),
@@ -60,17 +61,18 @@ class Bench {
       for (std::size_t begin = run.begin; begin < run.end; begin += kPieceBytes)
         blocks.push_back(
             {d_data_.data + begin, static_cast<std::uint32_t>(std::min(kPieceBytes, run.end - begin)),
-             static_cast<std::uint32_t>(std::min<std::size_t>(begin - run.begin, parameters.window_bytes)), begin});
+             static_cast<std::uint32_t>(std::min<std::size_t>(begin - run.begin, parameters.window_bytes)),
+             begin});
     d_blocks_.upload(blocks);
     const DeviceBlocks pieces{d_blocks_.data, static_cast<std::uint32_t>(blocks.size()), kPieceBytes,
                               parameters.window_bytes, data.size()};
-    const std::size_t scratch_bytes = cuda::find_far_cuda_scratch_bytes(pieces, parameters);
+    const std::size_t scratch_bytes = cuda::find_far_cuda_scratch_bytes(pieces, parameters, speed_);
     const bench::DeviceArray<std::byte> d_scratch(scratch_bytes);
     const std::vector<double> seconds = bench::median_step_seconds(
         stream_.get(), runs_,
         {[&] {
            cuda::find_unstitched_far_cuda(pieces, parameters, d_found_.data, d_scratch.data, scratch_bytes,
-                                          stream_.get(), span_bytes_);
+                                          stream_.get(), speed_);
          },
          [&] { cuda::stitch_far_cuda(pieces, parameters, d_found_.data, d_records_.data, stream_.get()); }});
     stream_.synchronize();
@@ -102,13 +104,14 @@ class Bench {
     tbb::parallel_for(std::size_t{0}, kSampledPieces, [&](std::size_t sample) {
       const std::size_t index = sample * 7919 % blocks.size();
       const DeviceBlock& piece = blocks[index];
-      const WideRecords expected = find_far(
-          {std::span(data).subspan(piece.position - piece.history_bytes, piece.history_bytes + piece.block_bytes),
-           piece.history_bytes},
-          parameters);
+      const WideRecords expected = find_far({std::span(data).subspan(piece.position - piece.history_bytes,
+                                                                     piece.history_bytes + piece.block_bytes),
+                                             piece.history_bytes},
+                                            parameters);
       const std::vector<FarRecord> records = d_records_.download(piece.position, piece.block_bytes);
       for (std::size_t p = 0; p < records.size(); ++p) {
-        if (far_offset(records[p]) == expected[p].offset && far_length(records[p]) == expected[p].length) continue;
+        if (far_offset(records[p]) == expected[p].offset && far_length(records[p]) == expected[p].length)
+          continue;
         const std::lock_guard lock(telling);
         fmt::print(stderr, "{}: piece {}, position {}: should be ({}, {}), is ({}, {})\n", name, index, p,
                    expected[p].offset, expected[p].length, far_offset(records[p]), far_length(records[p]));
@@ -120,7 +123,7 @@ class Bench {
   }
 
   int runs_;
-  std::uint32_t span_bytes_;
+  cuda::FarSpeed speed_;
   cuda::Stream stream_;
   bench::DeviceArray<std::byte> d_data_;
   bench::DeviceArray<FarRecord> d_found_, d_records_;
@@ -142,7 +145,9 @@ void measure_file(Bench& bench, const char* name, const Bytes& file, std::size_t
 int measure_all(int argument_count, char** arguments) {
   const double gigabytes = argument_count > 2 ? std::atof(arguments[2]) : 1.08;
   const int runs = argument_count > 3 ? std::atoi(arguments[3]) : 5;
-  const std::size_t span_mb = argument_count > 4 ? std::strtoul(arguments[4], nullptr, 10) : cuda::kFarSpanBytes >> 20;
+  cuda::FarSpeed speed;
+  if (argument_count > 4) speed.span_bytes = static_cast<std::uint32_t>(std::atoi(arguments[4])) << 20;
+  if (argument_count > 5) speed.most_tables = static_cast<std::uint32_t>(std::atoi(arguments[5]));
   const auto bytes = static_cast<std::size_t>(gigabytes * 1e9);
   std::vector<Bytes> files;
   for (const char* name : kFiles)
@@ -154,7 +159,7 @@ int measure_all(int argument_count, char** arguments) {
       data.insert(data.end(), file.begin(),
                   file.begin() + static_cast<std::ptrdiff_t>(std::min(file.size(), bytes - data.size())));
     }
-  Bench bench(bytes, runs, static_cast<std::uint32_t>(span_mb << 20));
+  Bench bench(bytes, runs, speed);
   std::vector<FarParameters> all = {{.hash_bits = 20, .ways = 1}};
   for (const int level : {3, 5, 16})
     for (const FarParameters& parameters : zstd_level(level).far) all.push_back(parameters);
@@ -169,7 +174,7 @@ int measure_all(int argument_count, char** arguments) {
 
 int main(int argument_count, char** arguments) {
   if (argument_count < 2) {
-    fmt::print(stderr, "usage: far_device_bench FOLDER [TOTAL_GB [RUNS [SPAN_MB]]]\n");
+    fmt::print(stderr, "usage: far_device_bench FOLDER [TOTAL_GB [RUNS [SPAN_MB [TABLES]]]]\n");
     return 2;
   }
   try {

@@ -148,7 +148,8 @@ TEST_F(FarCuda, CallsAtOnceDoNotStopEachOther) {
   const std::vector<FarRecord> expected = find_on_device(batch, parameters, stream);
   const std::size_t scratch_bytes = cuda::find_far_cuda_scratch_bytes(batch.blocks(), parameters);
   struct Call {
-    Call(std::size_t records, std::size_t bytes) : d_records(records, stream.get()), d_scratch(bytes, stream.get()) {
+    Call(std::size_t records, std::size_t bytes)
+        : d_records(records, stream.get()), d_scratch(bytes, stream.get()) {
       stream.synchronize();
     }
     cuda::Stream stream;
@@ -159,8 +160,8 @@ TEST_F(FarCuda, CallsAtOnceDoNotStopEachOther) {
   for (int i = 0; i < 8; ++i) calls.push_back(std::make_unique<Call>(expected.size(), scratch_bytes));
   for (int turn = 0; turn < 5; ++turn)
     for (const auto& call : calls)
-      cuda::find_far_cuda(batch.blocks(), parameters, call->d_records.get(), call->d_scratch.get(), scratch_bytes,
-                          call->stream.get());
+      cuda::find_far_cuda(batch.blocks(), parameters, call->d_records.get(), call->d_scratch.get(),
+                          scratch_bytes, call->stream.get());
   for (const auto& call : calls) {
     std::vector<FarRecord> records(expected.size());
     call->d_records.download(records);

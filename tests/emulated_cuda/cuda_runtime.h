@@ -165,6 +165,10 @@ template <class Value>
 Value __ldcg(const Value* at) {
   return *at;
 }
+template <class Value>
+void __stcs(Value* at, Value value) {
+  *at = value;
+}
 // Bytes of both words, the low one's first, each by a digit of four bits.
 inline std::uint32_t __byte_perm(std::uint32_t low, std::uint32_t high, std::uint32_t digits) {
   const std::uint64_t bytes = std::uint64_t{high} << 32 | low;

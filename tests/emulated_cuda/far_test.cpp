@@ -25,7 +25,8 @@ std::vector<Piece> pieces_of(std::size_t file_bytes, std::size_t piece_bytes,
 }
 
 void expect_twin(const Bytes& file, const std::vector<Piece>& pieces, const FarParameters& parameters,
-                 std::uint32_t span_bytes, const std::string& name, Against against = Against::kUpperGuard) {
+                 const cuda::FarSpeed& speed, const std::string& name,
+                 Against against = Against::kUpperGuard) {
   KernelBuffer data(file, against);
   std::vector<DeviceBlock> blocks;
   DeviceBlocks batch{.block_count = static_cast<std::uint32_t>(pieces.size())};
@@ -37,12 +38,12 @@ void expect_twin(const Bytes& file, const std::vector<Piece>& pieces, const FarP
     batch.max_history_bytes = std::max(batch.max_history_bytes, blocks.back().history_bytes);
   }
   batch.d_blocks = blocks.data();
-  KernelBuffer scratch(cuda::find_far_cuda_scratch_bytes(batch, parameters));
+  KernelBuffer scratch(cuda::find_far_cuda_scratch_bytes(batch, parameters, speed));
   std::ranges::fill(scratch.bytes(), std::byte{0xA5});
   std::vector<FarRecord> found(batch.total_block_bytes, FarRecord{0xA5A5A5A5}), stitched = found,
                                                                                 whole = found;
   cuda::find_unstitched_far_cuda(batch, parameters, found.data(), scratch.bytes().data(),
-                                 scratch.bytes().size(), nullptr, span_bytes);
+                                 scratch.bytes().size(), nullptr, speed);
   cuda::stitch_far_cuda(batch, parameters, found.data(), stitched.data(), nullptr);
   cuda::find_far_cuda(batch, parameters, whole.data(), scratch.bytes().data(), scratch.bytes().size(),
                       nullptr);
@@ -98,7 +99,7 @@ TEST(EmulatedFar, PiecesByThemselves) {
       for (const Shape& shape : shapes_of(size + history))
         for (const FarParameters& parameters : parameter_sets())
           if (tried++ % (31 * kTriedOneOf) == 0)
-            expect_twin(shape.bytes, {{history, size, history}}, parameters, 1000,
+            expect_twin(shape.bytes, {{history, size, history}}, parameters, {},
                         shape.name + " of " + std::to_string(size) + " behind " + std::to_string(history),
                         tried % 2 == 0 ? Against::kUpperGuard : Against::kLowerGuard);
     }
@@ -110,8 +111,30 @@ TEST(EmulatedFar, FilesInPieces) {
     for (const std::size_t piece_bytes : {512, 1000, 4096})
       for (const FarParameters& parameters : parameter_sets())
         if (tried++ % (5 * kTriedOneOf) == 0)
-          expect_twin(shape.bytes, pieces_of(9001, piece_bytes, parameters.window_bytes), parameters, 2048,
-                      shape.name + " in pieces of " + std::to_string(piece_bytes));
+          expect_twin(shape.bytes, pieces_of(9001, piece_bytes, parameters.window_bytes), parameters,
+                      {.span_bytes = 2048}, shape.name + " in pieces of " + std::to_string(piece_bytes));
+}
+
+// Histories that are not those of the pieces before, longer and shorter ones; pieces that overlap, are empty, or have others between them.
+TEST(EmulatedFar, HistoriesOfAnyLength) {
+  const Bytes file = copied_bytes(6000, 3) + runs_bytes(3000, 4);
+  std::vector<Piece> pieces;
+  for (const std::size_t begin : {800, 1600, 1600, 2400, 3200, 4000, 4800, 4000, 8800, 8808, 8816}) {
+    const std::size_t bytes = begin > 8000 ? 8 : begin == 2400 ? 0 : 800;
+    pieces.push_back({begin, bytes, begin * 7919 % (begin + 1)});
+    pieces.push_back({begin, bytes, pieces.size() % 3 == 0 ? begin : std::min<std::size_t>(begin, 700)});
+  }
+  std::size_t tried = 0;
+  for (const FarParameters& parameters : parameter_sets())
+    if (tried++ % kTriedOneOf == 0)
+      expect_twin(file, pieces, parameters, {.span_bytes = 1600}, "any histories");
+}
+
+// More tiles than a thread block of the stitch takes.
+TEST(EmulatedFar, LongPiece) {
+  const Bytes file = copied_bytes(9000, 5) + equal_bytes(300) + periodic_bytes(9000, 1000);
+  expect_twin(file, {{1000, file.size() - 1000, 1000}}, {.hash_bits = 12, .generation_bytes = 2048}, {},
+              "long piece");
 }
 
 }  // namespace

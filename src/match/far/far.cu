@@ -44,7 +44,6 @@ namespace {
 
 constexpr std::uint32_t kFarThreads = 1024;  // or half of that
 constexpr std::uint32_t kSpanThreads = 1024;
-constexpr std::uint32_t kMostFarGroups = 16;
 constexpr std::uint32_t kFarGroupShare = 8;  // a group is at most such a part of the device
 constexpr std::size_t kMostFarTableBytes = std::size_t{256} << 20;
 constexpr std::uint32_t kRoundBytes = 16;  // compared at once
@@ -146,8 +145,9 @@ struct FarBlockMemory {
   std::uint32_t grid_begin;               // the grid's first place, in the text
   std::uint32_t first_place, next_place;  // in the table: of this span, and behind it
   bool clears_table;
-  std::uint32_t piece, end_piece, next_begin, entered;  // where the generation after the next one is found
-  FarGeneration generations[2];                         // this one and the next one, in turn
+  std::uint32_t piece, end_piece;  // those that are left
+  std::uint32_t entered;           // places of the grid, up to the last generation that was found
+  FarGeneration generations[2];    // this one and the next one, in turn
 };
 
 // The entries of a bucket.
@@ -164,6 +164,19 @@ __device__ __forceinline__ void load_bucket(const std::uint32_t* d_bucket, std::
       const uint4 four = __ldcg(reinterpret_cast<const uint4*>(d_bucket + i));
       entries[i] = four.x, entries[i + 1] = four.y, entries[i + 2] = four.z, entries[i + 3] = four.w;
     }
+  }
+}
+
+// Values of a position's ways.
+template <unsigned kWays>
+__device__ __forceinline__ void store_ways(std::uint32_t* sh_to, const std::uint32_t (&values)[kWays]) {
+  if constexpr (kWays % 4 == 0) {
+#pragma unroll
+    for (unsigned i = 0; i < kWays; i += 4)
+      *reinterpret_cast<uint4*>(sh_to + i) = {values[i], values[i + 1], values[i + 2], values[i + 3]};
+  } else {
+#pragma unroll
+    for (unsigned i = 0; i < kWays; ++i) sh_to[i] = values[i];
   }
 }
 
@@ -203,7 +216,7 @@ class FarSearcher {
       if (sh_block_.clears_table) clear_table();
       for (unsigned step = 0; sh_block_.generations[step].end != 0; step ^= 1) {
         enter(sh_block_.generations[step]);
-        if (threadIdx.x == 0) find_generation(sh_block_.generations[step ^ 1]);
+        if (threadIdx.x == 0) find_generation(sh_block_.generations[step], sh_block_.generations[step ^ 1]);
         look_up(sh_block_.generations[step]);
       }
     }
@@ -249,34 +262,34 @@ class FarSearcher {
 
     sh.piece = first_piece;
     sh.end_piece = end_piece;
-    sh.next_begin = 0;
     sh.entered = 0;
-    find_generation(sh.generations[0]);
+    FarGeneration& generation = sh.generations[0];
+    generation.end = generation.piece_end = 0;
+    find_generation(generation, generation);
   }
 
-  // By thread 0 alone: the generation after the one that it found before.
-  __device__ void find_generation(FarGeneration& next) {
+  // By thread 0 alone: the generation behind `now`.
+  __device__ void find_generation(const FarGeneration& now, FarGeneration& next) {
     FarBlockMemory& sh = sh_block_;
-    next.end = 0;
-    for (; sh.piece < sh.end_piece; ++sh.piece, sh.next_begin = 0) {
-      const DeviceBlock piece = work_.pieces.d_blocks[sh.piece];
-      if (sh.next_begin >= piece.block_bytes) continue;
-      const std::uint32_t text_begin = text().begin();
-      next.piece_begin = text_begin + static_cast<std::uint32_t>(piece.d_block - sh.d_first);
+    next = now;
+    next.begin = now.end;
+    const std::uint32_t text_begin = text().begin();
+    while (next.begin == next.piece_end) {
+      next.end = 0;
+      if (sh.piece == sh.end_piece) return;
+      const DeviceBlock piece = work_.pieces.d_blocks[sh.piece++];
+      next.piece_begin = next.begin = text_begin + static_cast<std::uint32_t>(piece.d_block - sh.d_first);
       next.piece_end = next.piece_begin + piece.block_bytes;
       next.data_begin = next.piece_begin - min(piece.history_bytes, next.piece_begin - text_begin);
       next.position = piece.position;
-      next.begin = next.piece_begin + sh.next_begin;
-      next.end = next.begin + min(work_.generation_bytes, piece.block_bytes - sh.next_begin);
-      sh.next_begin += work_.generation_bytes;
-      // The grid's places before the generation that have a hash.
-      const std::uint32_t until = min(next.begin, sh.hashed_end);
-      next.enter_begin = sh.entered;
-      if (until > sh.grid_begin)
-        sh.entered = max(sh.entered, (until - sh.grid_begin + grid_bytes() - 1) >> work_.grid_shift);
-      next.enter_end = sh.entered;
-      return;
     }
+    next.end = next.begin + min(work_.generation_bytes, next.piece_end - next.begin);
+    // The grid's places before the generation that have a hash.
+    const std::uint32_t until = min(next.begin, sh.hashed_end);
+    next.enter_begin = sh.entered;
+    if (until > sh.grid_begin)
+      sh.entered = max(sh.entered, (until - sh.grid_begin + grid_bytes() - 1) >> work_.grid_shift);
+    next.enter_end = sh.entered;
   }
 
   __device__ void clear_table() {
@@ -406,13 +419,14 @@ class FarSearcher {
         const std::uint32_t offset = far_behind - ((entry >> work_.tag_bits) << work_.grid_shift);
         const bool is_candidate = ((entry ^ tags[row]) & tag_mask()) == 0 && offset - 1 < reach;
         const std::uint32_t slot = position * kWays + way;
-        sh_.candidates[slot] = is_candidate ? here - offset : 0;
+        entries[row][way] = is_candidate ? here - offset : 0;
         const std::uint32_t all = __ballot_sync(kAllLanes, is_candidate);
         if (is_candidate)
           sh_.queue[queued + static_cast<std::uint32_t>(__popc(all & below_lane))] =
               static_cast<std::uint16_t>(slot);
         queued += static_cast<std::uint32_t>(__popc(all));
       }
+      store_ways<kWays>(sh_.candidates + position * kWays, entries[row]);
     }
     __syncwarp();
     return queued;
@@ -510,8 +524,9 @@ class FarSearcher {
         }
       }
       const std::uint32_t offset = kMostFarRecordOffset - (best & kMostFarRecordOffset);
-      work_.d_records[generation.position + (here - generation.piece_begin)] =
-          pack_far_record(offset, best >> 24);
+      // Not to be read soon: the tables need the cache.
+      __stcs(&work_.d_records[generation.position + (here - generation.piece_begin)].bits,
+             pack_far_record(offset, best >> 24).bits);
     }
   }
 
@@ -596,15 +611,16 @@ void check_parameters(const DeviceBlocks& pieces, const FarParameters& parameter
 
 std::uint32_t table_words(const FarParameters& parameters) { return parameters.ways << parameters.hash_bits; }
 
-std::uint32_t most_groups(const DeviceBlocks& pieces, const FarParameters& parameters) {
+std::uint32_t most_groups(const DeviceBlocks& pieces, const FarParameters& parameters,
+                          const FarSpeed& speed) {
   const std::size_t tables =
       std::max<std::size_t>(kMostFarTableBytes / (table_words(parameters) * sizeof(std::uint32_t)), 1);
-  return static_cast<std::uint32_t>(std::min<std::size_t>({pieces.block_count, kMostFarGroups, tables}));
+  return static_cast<std::uint32_t>(std::min<std::size_t>({pieces.block_count, speed.most_tables, tables}));
 }
 
 struct Scratch {
-  Scratch(Carver& carve, const DeviceBlocks& pieces, const FarParameters& parameters)
-      : groups(most_groups(pieces, parameters)),
+  Scratch(Carver& carve, const DeviceBlocks& pieces, const FarParameters& parameters, const FarSpeed& speed)
+      : groups(most_groups(pieces, parameters, speed)),
         // The state stands behind the groups, and begins as zeros like them.
         d_groups(carve.take<FarGroup>(groups + 1)),
         d_spans(carve.take<std::uint32_t>(std::size_t{pieces.block_count} + 1)),
@@ -626,7 +642,7 @@ std::uint32_t multiprocessors() {
 }
 
 void find_unstitched(const DeviceBlocks& pieces, const FarParameters& parameters, const Scratch& scratch,
-                     FarRecord* d_records, std::uint32_t span_bytes, cudaStream_t stream) {
+                     FarRecord* d_records, const FarSpeed& speed, cudaStream_t stream) {
   static_assert(sizeof(FarState) <= sizeof(FarGroup));
   FarWork work{.pieces = pieces,
                .d_spans = scratch.d_spans,
@@ -637,7 +653,7 @@ void find_unstitched(const DeviceBlocks& pieces, const FarParameters& parameters
                .group_count = scratch.groups};
   const std::uint32_t device_blocks = multiprocessors();
   work.most_group_blocks = std::max(device_blocks / kFarGroupShare, 1u);
-  work.pieces_in_span = std::max(span_bytes / std::max(pieces.max_block_bytes, 1u), 1u);
+  work.pieces_in_span = std::max(speed.span_bytes / std::max(pieces.max_block_bytes, 1u), 1u);
   work.hash_bits = parameters.hash_bits;
   work.hash_bytes = parameters.hash_bytes;
   work.grid_shift = static_cast<std::uint32_t>(std::countr_zero(parameters.grid_bytes));
@@ -645,7 +661,7 @@ void find_unstitched(const DeviceBlocks& pieces, const FarParameters& parameters
   work.window_bytes = parameters.window_bytes;
   work.cap_bytes = parameters.cap_bytes;
   // An entry's place takes as many bits as the longest span needs, the tag the rest.
-  const std::uint32_t most_span_bytes = std::max(span_bytes, pieces.max_block_bytes) +
+  const std::uint32_t most_span_bytes = std::max(speed.span_bytes, pieces.max_block_bytes) +
                                         std::min(pieces.max_history_bytes, parameters.window_bytes);
   work.tag_bits = 32 - static_cast<std::uint32_t>(std::bit_width((most_span_bytes >> work.grid_shift) + 1));
 
@@ -667,29 +683,33 @@ void find_unstitched(const DeviceBlocks& pieces, const FarParameters& parameters
 
 }  // namespace
 
-std::size_t find_far_cuda_scratch_bytes(const DeviceBlocks& pieces, const FarParameters& parameters) {
+std::size_t find_far_cuda_scratch_bytes(const DeviceBlocks& pieces, const FarParameters& parameters,
+                                        const FarSpeed& speed) {
   check_parameters(pieces, parameters);
   Carver carve(nullptr);
-  Scratch(carve, pieces, parameters);
+  Scratch(carve, pieces, parameters, speed);
   return carve.bytes();
 }
 
 void find_unstitched_far_cuda(const DeviceBlocks& pieces, const FarParameters& parameters,
                               FarRecord* d_records, void* d_scratch, std::size_t scratch_bytes,
-                              cudaStream_t stream, std::uint32_t span_bytes) {
-  check_scratch("find_far_cuda", find_far_cuda_scratch_bytes(pieces, parameters), d_scratch, scratch_bytes);
+                              cudaStream_t stream, const FarSpeed& speed) {
+  check_scratch("find_far_cuda", find_far_cuda_scratch_bytes(pieces, parameters, speed), d_scratch,
+                scratch_bytes);
   if (pieces.total_block_bytes == 0) return;
   Carver carve(d_scratch);
-  find_unstitched(pieces, parameters, Scratch(carve, pieces, parameters), d_records, span_bytes, stream);
+  find_unstitched(pieces, parameters, Scratch(carve, pieces, parameters, speed), d_records, speed, stream);
 }
 
 void find_far_cuda(const DeviceBlocks& pieces, const FarParameters& parameters, FarRecord* d_records,
                    void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
-  check_scratch("find_far_cuda", find_far_cuda_scratch_bytes(pieces, parameters), d_scratch, scratch_bytes);
+  const FarSpeed speed;
+  check_scratch("find_far_cuda", find_far_cuda_scratch_bytes(pieces, parameters, speed), d_scratch,
+                scratch_bytes);
   if (pieces.total_block_bytes == 0) return;
   Carver carve(d_scratch);
-  const Scratch scratch(carve, pieces, parameters);
-  find_unstitched(pieces, parameters, scratch, scratch.d_found, kFarSpanBytes, stream);
+  const Scratch scratch(carve, pieces, parameters, speed);
+  find_unstitched(pieces, parameters, scratch, scratch.d_found, speed, stream);
   stitch_far_cuda(pieces, parameters, scratch.d_found, d_records, stream);
 }
 

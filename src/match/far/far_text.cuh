@@ -15,7 +15,8 @@ namespace hemstitch::cuda {
 class FarText {
  public:
   __device__ FarText(const std::byte* d_first, std::uint32_t bytes)
-      : begin_(kAlignment + static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(d_first) % kAlignment)),
+      : begin_(kAlignment +
+               static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(d_first) % kAlignment)),
         end_(begin_ + bytes),
         base_(d_first - begin_) {}
 
@@ -62,7 +63,8 @@ class FarText {
     for (std::uint32_t i = 8; i-- > 0;) {
       value.y = __funnelshift_l(value.x, value.y, 8);
       value.x <<= 8;
-      if (index + i >= begin_ && index + i < end_) value.x |= __ldg(reinterpret_cast<const unsigned char*>(base_) + index + i);
+      if (index + i >= begin_ && index + i < end_)
+        value.x |= __ldg(reinterpret_cast<const unsigned char*>(base_) + index + i);
     }
     return value;
   }
