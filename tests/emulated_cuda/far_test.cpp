@@ -73,7 +73,7 @@ void expect_twin(const Bytes& file, const std::vector<Piece>& pieces, const FarP
 }
 
 std::vector<FarParameters> parameter_sets() {
-  return {{.hash_bits = 8, .ways = 1, .generation_bytes = 64},
+  return {{.hash_bits = 8, .ways = 1, .generation_bytes = 128},
           {.hash_bits = 10, .ways = 4, .generation_bytes = 256, .window_bytes = 3000},
           {.hash_bits = 12,
            .ways = 2,
@@ -88,7 +88,7 @@ std::vector<FarParameters> parameter_sets() {
            .hash_bytes = 4,
            .ways = 2,
            .grid_bytes = 16,
-           .generation_bytes = 16,
+           .generation_bytes = 80,
            .cap_bytes = 239}};
 }
 
@@ -107,11 +107,11 @@ TEST(EmulatedFar, PiecesByThemselves) {
 
 TEST(EmulatedFar, FilesInPieces) {
   std::size_t tried = 0;
-  for (const Shape& shape : shapes_of(9001))
+  for (const Shape& shape : shapes_of(7001))
     for (const std::size_t piece_bytes : {512, 1000, 4096})
       for (const FarParameters& parameters : parameter_sets())
         if (tried++ % (5 * kTriedOneOf) == 0)
-          expect_twin(shape.bytes, pieces_of(9001, piece_bytes, parameters.window_bytes), parameters,
+          expect_twin(shape.bytes, pieces_of(7001, piece_bytes, parameters.window_bytes), parameters,
                       {.span_bytes = 2048}, shape.name + " in pieces of " + std::to_string(piece_bytes));
 }
 
@@ -130,10 +130,10 @@ TEST(EmulatedFar, HistoriesOfAnyLength) {
       expect_twin(file, pieces, parameters, {.span_bytes = 1600}, "any histories");
 }
 
-// More tiles than a thread block of the stitch takes.
+// More tiles than a thread block of the stitch takes, and more than one tile of a generation for a warp.
 TEST(EmulatedFar, LongPiece) {
   const Bytes file = copied_bytes(9000, 5) + equal_bytes(300) + periodic_bytes(9000, 1000);
-  expect_twin(file, {{1000, file.size() - 1000, 1000}}, {.hash_bits = 12, .generation_bytes = 2048}, {},
+  expect_twin(file, {{1000, file.size() - 1000, 1000}}, {.hash_bits = 12, .generation_bytes = 6144}, {},
               "long piece");
 }
 
