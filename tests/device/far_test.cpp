@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "captured_graph.hpp"
 #include "core/status.hpp"
 #include "cuda_test.hpp"
