@@ -4,15 +4,15 @@
 #include <array>
 #include <cstdint>
 
+#include "core/host_device.hpp"
+
 namespace hemstitch {
 
 inline constexpr std::uint32_t kZstdSizeUnitsPerBit = 256;  // sizes are counted in 1/256 bit
 
-namespace zstd_log2_detail {
-
 // The logarithm of `number` to base 2 in 1/256, by the usual way: eight times the fraction is squared, in 30 bits behind the point that
 // are cut off, and a square of 2 or more gives the next digit 1. `number` is at least 1.
-constexpr std::uint16_t log2_of(std::uint32_t number) {
+HEMSTITCH_HOST_DEVICE constexpr std::uint16_t zstd_log2_of(std::uint32_t number) {
   constexpr unsigned kFractionBits = 30, kDigits = 8;
   unsigned whole = 0;
   while (number >> whole > 1) ++whole;
@@ -27,10 +27,12 @@ constexpr std::uint16_t log2_of(std::uint32_t number) {
   return static_cast<std::uint16_t>(result);
 }
 
+namespace zstd_log2_detail {
+
 inline constexpr std::uint32_t kMostCells = 512;  // of a table
 inline constexpr std::array<std::uint16_t, kMostCells + 1> kLog2 = [] {
   std::array<std::uint16_t, kMostCells + 1> logs{};
-  for (std::uint32_t number = 1; number <= kMostCells; ++number) logs[number] = log2_of(number);
+  for (std::uint32_t number = 1; number <= kMostCells; ++number) logs[number] = zstd_log2_of(number);
   return logs;
 }();
 static_assert(kLog2[1] == 0 && kLog2[2] == 256 && kLog2[3] == 405 && kLog2[512] == 9 * 256);
