@@ -37,6 +37,11 @@ set(host
   zstd_format.cpp
 )
 set(cuda
+  compress/entropy/zstd_choice.cu
+  compress/entropy/zstd_pack.cu
+  compress/entropy/zstd_states.cu
+  compress/entropy/zstd_values.cu
+  compress/zstd_encoder_stages_cuda.cpp
   frame/zstd_checksum.cu
   restore/zstd_block_copy.cu
   restore/zstd_restore.cu

@@ -11,9 +11,9 @@ namespace hemstitch {
 
 struct alignas(16) ZstdDevicePrices {
   std::int16_t literal[256];
-  std::int16_t run_code[kZstdLiteralCodes.size()];     // by the code of a count of literals
-  std::int16_t match_code[kZstdMatchCodes.size()];     // by the code of a match's length
-  std::int16_t offset_code[kZstdMostOffsetCode + 1];   // by the code of an offset's value
+  std::int16_t run_code[kZstdLiteralCodes.size()];    // by the code of a count of literals
+  std::int16_t match_code[kZstdMatchCodes.size()];    // by the code of a match's length
+  std::int16_t offset_code[kZstdMostOffsetCode + 1];  // by the code of an offset's value
 };
 static_assert(sizeof(ZstdDevicePrices) == 768);
 
