@@ -17,6 +17,7 @@
 #include "format/zstd/compress/parse/zstd_lazy.hpp"
 #include "format/zstd/compress/parse/zstd_prices.hpp"
 #include "format/zstd/compress/zstd_device_prices.hpp"
+#include "format/zstd/compress/zstd_join.hpp"
 #include "format/zstd/zstd_limits.hpp"
 #include "match/far/far.hpp"
 #include "match/hash_chain/hash_chain.hpp"
@@ -46,8 +47,9 @@ inline LiteralOf below(std::uint32_t values) {
 }
 
 // The content that these sequences stand for. The last one may lack, if it is empty.
-inline ZstdEncodeCase zstd_case_of(std::string name, std::vector<Sequence> sequences, const LiteralOf& literal,
-                                   std::size_t history_bytes = 300, std::uint32_t seed = 1) {
+inline ZstdEncodeCase zstd_case_of(std::string name, std::vector<Sequence> sequences,
+                                   const LiteralOf& literal, std::size_t history_bytes = 300,
+                                   std::uint32_t seed = 1) {
   std::mt19937 random(seed);
   ZstdEncodeCase one{std::move(name), random_bytes(history_bytes, seed), history_bytes, {}};
   for (const Sequence& sequence : sequences) {
@@ -70,12 +72,13 @@ inline std::vector<Sequence> random_zstd_sequences(std::uint32_t seed, std::size
                       kinds = 1 + below_of(6) * below_of(60);
   std::vector<std::uint32_t> offsets(kinds);
   for (std::uint32_t& offset : offsets)
-    offset = 1 + below_of(std::min<std::uint32_t>(1U << (1 + below_of(20)), static_cast<std::uint32_t>(history_bytes)));
+    offset = 1 + below_of(std::min<std::uint32_t>(1U << (1 + below_of(20)),
+                                                  static_cast<std::uint32_t>(history_bytes)));
   for (std::size_t bytes = 0;;) {
     const Sequence next{below_of(3) == 0 ? 0 : below_of(most_run), 3 + below_of(1 + below_of(most_match)),
                         offsets[below_of(1 + below_of(kinds))]};
     bytes += next.literal_count + next.match_length;
-    if (bytes > most_bytes) break;
+    if (bytes + 20 > most_bytes) break;
     sequences.push_back(next);
   }
   if (below_of(3) != 0) sequences.push_back({1 + below_of(20), 0, 0});
@@ -95,9 +98,10 @@ inline ZstdEncodeCase parsed_zstd_case(std::string name, Bytes data, std::size_t
 // Small blocks around each size at which a form changes.
 inline std::vector<ZstdEncodeCase> small_zstd_encode_cases() {
   std::vector<ZstdEncodeCase> cases;
-  const auto add = [&](const std::string& name, const std::vector<Sequence>& sequences, const LiteralOf& literal,
-                       std::size_t history_bytes = 300) {
-    cases.push_back(zstd_case_of(name, sequences, literal, history_bytes, static_cast<std::uint32_t>(cases.size() + 1)));
+  const auto add = [&](const std::string& name, const std::vector<Sequence>& sequences,
+                       const LiteralOf& literal, std::size_t history_bytes = 300) {
+    cases.push_back(
+        zstd_case_of(name, sequences, literal, history_bytes, static_cast<std::uint32_t>(cases.size() + 1)));
   };
   cases.push_back({"empty", {}, 0, {{}}});
   for (std::uint32_t bytes = 1; bytes <= 200; ++bytes)
@@ -120,14 +124,18 @@ inline std::vector<ZstdEncodeCase> small_zstd_encode_cases() {
       });
   // All of 2^n values equally often: weights that are all equal.
   for (const std::uint32_t values : {2, 4, 64, 128, 256}) {
-    ZstdEncodeCase equal = zstd_case_of("equally often, " + std::to_string(values), {{1024, 0, 0}, {0, 2000, 9}}, below(1));
-    for (std::size_t i = 0; i < 1024; ++i) equal.data[equal.history_bytes + i] = static_cast<std::byte>(i % values);
-    for (std::size_t i = 1024; i < 3024; ++i) equal.data[equal.history_bytes + i] = equal.data[equal.history_bytes + i - 9];
+    ZstdEncodeCase equal =
+        zstd_case_of("equally often, " + std::to_string(values), {{1024, 2000, 9}}, below(1));
+    for (std::size_t i = 0; i < 1024; ++i)
+      equal.data[equal.history_bytes + i] = static_cast<std::byte>(i % values);
+    for (std::size_t i = 1024; i < 3024; ++i)
+      equal.data[equal.history_bytes + i] = equal.data[equal.history_bytes + i - 9];
     cases.push_back(equal);
   }
   add("one sequence", {{0, 3, 300}}, below(1));
   add("one sequence, then a literal", {{1, 3, 7}, {1, 0, 0}}, below(9));
-  for (const std::uint32_t count : {1, 2, 3, 4, 7, 8, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513}) {
+  for (const std::uint32_t count :
+       {1, 2, 3, 4, 7, 8, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513}) {
     std::vector<Sequence> alike(count, {5, 5, 200});
     add("alike, " + std::to_string(count), alike, below(3));
     for (std::uint32_t i = 0; i < count; ++i) alike[i] = {i % 3, 3 + i % 5, 1 + i % 7};
@@ -143,7 +151,9 @@ inline std::vector<ZstdEncodeCase> small_zstd_encode_cases() {
     alike.push_back({0, 4, 50});
     add("all touch but two, " + std::to_string(count), alike, below(3));
   }
-  add("back and forth", {{1, 3, 1}, {0, 3, 2}, {0, 3, 3}, {0, 3, 1}, {0, 3, 2}, {0, 3, 4}, {5, 3, 1}, {5, 3, 2}, {5, 3, 4}}, below(5));
+  add("back and forth",
+      {{1, 3, 1}, {0, 3, 2}, {0, 3, 3}, {0, 3, 1}, {0, 3, 2}, {0, 3, 4}, {5, 3, 1}, {5, 3, 2}, {5, 3, 4}},
+      below(5));
   // Two offsets for long, then others: far to look back, also to where they were last.
   for (const std::uint32_t count : {250, 300, 600}) {
     std::vector<Sequence> two{{2, 3, 90}, {2, 3, 80}, {2, 3, 70}};
@@ -151,12 +161,15 @@ inline std::vector<ZstdEncodeCase> small_zstd_encode_cases() {
     for (const std::uint32_t offset : {70, 80, 90, 10, 11, 70, 100}) two.push_back({1, 3, offset});
     add("two offsets for long, " + std::to_string(count), two, below(4));
   }
-  for (std::uint32_t code = 0; code < kZstdLiteralCodes.size() && kZstdLiteralCodes[code].base < 3000; ++code) {
-    const std::uint32_t run = kZstdLiteralCodes[code].base, more = run + (1U << kZstdLiteralCodes[code].bits) - 1;
+  for (std::uint32_t code = 0; code < kZstdLiteralCodes.size() && kZstdLiteralCodes[code].base < 3000;
+       ++code) {
+    const std::uint32_t run = kZstdLiteralCodes[code].base,
+                        more = run + (1U << kZstdLiteralCodes[code].bits) - 1;
     add("runs, " + std::to_string(run), {{run, 4, 9}, {more, 5, 3}, {run, 6, 9}, {more, 0, 0}}, below(5));
   }
   for (std::uint32_t code = 0; code < kZstdMatchCodes.size() && kZstdMatchCodes[code].base < 3000; ++code) {
-    const std::uint32_t length = kZstdMatchCodes[code].base, more = length + (1U << kZstdMatchCodes[code].bits) - 1;
+    const std::uint32_t length = kZstdMatchCodes[code].base,
+                        more = length + (1U << kZstdMatchCodes[code].bits) - 1;
     add("matches, " + std::to_string(length), {{2, length, 9}, {3, more, 3}, {4, length, 8}}, below(5));
   }
   // Blocks that hardly shrink, or just not.
@@ -164,7 +177,8 @@ inline std::vector<ZstdEncodeCase> small_zstd_encode_cases() {
     add("hardly smaller, " + std::to_string(seed), {{90 + seed * 13, 3, 20}, {seed, 4, 100}},
         [&](std::uint32_t random) { return static_cast<std::byte>((random >> 8) % (150 + seed)); });
   for (std::uint32_t seed = 1; seed <= 120; ++seed)
-    cases.push_back(zstd_case_of("random, " + std::to_string(seed), random_zstd_sequences(seed, 200 + seed * 40, 3000),
+    cases.push_back(zstd_case_of("random, " + std::to_string(seed),
+                                 random_zstd_sequences(seed, 200 + seed * 40, 3000),
                                  below(seed % 4 == 0 ? 256 : 1 + seed % 90), 3000, seed));
   return cases;
 }
@@ -173,9 +187,10 @@ inline std::vector<ZstdEncodeCase> small_zstd_encode_cases() {
 inline std::vector<ZstdEncodeCase> large_zstd_encode_cases() {
   constexpr std::uint32_t kMost = kZstdOwnBlockBytes;
   std::vector<ZstdEncodeCase> cases;
-  const auto add = [&](const std::string& name, const std::vector<Sequence>& sequences, const LiteralOf& literal,
-                       std::size_t history_bytes = 300) {
-    cases.push_back(zstd_case_of(name, sequences, literal, history_bytes, static_cast<std::uint32_t>(cases.size() + 1)));
+  const auto add = [&](const std::string& name, const std::vector<Sequence>& sequences,
+                       const LiteralOf& literal, std::size_t history_bytes = 300) {
+    cases.push_back(
+        zstd_case_of(name, sequences, literal, history_bytes, static_cast<std::uint32_t>(cases.size() + 1)));
   };
   add("one match", {{0, kMost, 1}}, below(1));
   add("one match but a byte", {{0, kMost - 1, 1}}, below(1));
@@ -196,19 +211,18 @@ inline std::vector<ZstdEncodeCase> large_zstd_encode_cases() {
   for (std::size_t i = 0; i < dense.size(); ++i) dense[i].offset = i % 2 == 0 ? 3 : 9;
   dense.push_back({1, 0, 0});
   add("21,845 sequences", dense, below(7));
-  for (std::size_t i = 0; i + 1 < dense.size(); ++i) dense[i].offset = static_cast<std::uint32_t>(1 + i * i % 251);
+  for (std::size_t i = 0; i + 1 < dense.size(); ++i)
+    dense[i].offset = static_cast<std::uint32_t>(1 + i * i % 251);
   add("21,845 sequences of many offsets", dense, below(7));
   // As many bits as a sequence can take, so that they are more than the content.
   for (std::size_t i = 0; i + 1 < dense.size(); ++i)
     dense[i].offset = static_cast<std::uint32_t>(65'536 + i * 7919 % 100'000);
   add("21,845 sequences of far offsets", dense, below(7), 200'000);
   std::vector<Sequence> records;
-  for (std::uint32_t i = 0; i < kMost / 40; ++i) {
+  for (std::uint32_t i = 0; i < kMost / 44; ++i) {
     records.push_back({2 + i % 3, 20, 40});
     records.push_back({1, 14 + i % 3, 40});
   }
-  records.pop_back();
-  records.pop_back();
   add("records", records, below(256));
   // One of each offset code, to the edge of the window.
   std::vector<Sequence> far;
@@ -219,13 +233,14 @@ inline std::vector<ZstdEncodeCase> large_zstd_encode_cases() {
   std::vector<Sequence> codes;
   std::uint32_t codes_bytes = 0;
   for (const ZstdCode& code : kZstdMatchCodes)
-    if (codes_bytes + code.base + 30 < kMost) {
+    if (codes_bytes + code.base + 60 < kMost) {
       codes.push_back({static_cast<std::uint32_t>(codes.size()), code.base, 100});
       codes_bytes += code.base + static_cast<std::uint32_t>(codes.size());
     }
   add("each match code", codes, below(20));
   for (std::uint32_t seed = 1; seed <= 6; ++seed)
-    cases.push_back(zstd_case_of("random, large, " + std::to_string(seed), random_zstd_sequences(seed + 500, kMost, 70'000),
+    cases.push_back(zstd_case_of("random, large, " + std::to_string(seed),
+                                 random_zstd_sequences(seed + 500, kMost, 70'000),
                                  below(seed % 3 == 0 ? 256 : 1 + seed * 19), 70'000, seed));
   for (const std::size_t history : {std::size_t{0}, std::size_t{100'001}}) {
     const std::size_t bytes = history + kMost;
@@ -252,8 +267,8 @@ inline Bytes zstd_frame_behind(std::span<const std::byte> history, std::span<con
 }
 
 inline void expect_libzstd_reads(const ZstdEncodeCase& one, std::span<const std::byte> block) {
-  const ZstdRead read = read_by_libzstd(
-      zstd_frame_behind(std::span(one.data).first(one.history_bytes), block), {}, 1 << 20);
+  const ZstdRead read =
+      read_by_libzstd(zstd_frame_behind(std::span(one.data).first(one.history_bytes), block), {}, 1 << 20);
   ASSERT_EQ(read.outcome, ZstdOutcome::kWhole) << one.name << ": " << read.why;
   ASSERT_TRUE(read.content == one.data) << one.name;
 }
@@ -265,8 +280,10 @@ inline void expect_zstd_prices(const ZstdEncodeCase& one, const ZstdDevicePrices
   for (std::size_t i = 0; i < expected.literal.size(); ++i)
     ASSERT_EQ(prices.literal[i], expected.literal[i]) << one.name << ", literal " << i;
   for (std::size_t i = 0; i < expected.offset.size(); ++i)
-    ASSERT_EQ(prices.offset_code[i], expected.offset[i] - static_cast<int>(i) * kUnits) << one.name << ", offset " << i;
-  const auto check = [&](const auto& codes, const auto& by_value, const std::int16_t* by_code, const char* what) {
+    ASSERT_EQ(prices.offset_code[i], expected.offset[i] - static_cast<int>(i) * kUnits)
+        << one.name << ", offset " << i;
+  const auto check = [&](const auto& codes, const auto& by_value, const std::int16_t* by_code,
+                         const char* what) {
     for (std::size_t i = 0; i < codes.size() && codes[i].base < by_value.size(); ++i)
       ASSERT_EQ(by_code[i], by_value[codes[i].base] - codes[i].bits * kUnits) << one.name << what << i;
   };

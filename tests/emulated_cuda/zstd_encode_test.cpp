@@ -1,8 +1,7 @@
 // What Zstandard's encoder writes behind its parse, by the kernels of CUDA on the processor (emulated_cuda.hpp): bytes, sizes and prices equal to the
 // twin's, and read by libzstd. Content and output are between pages that cannot be touched.
-#include <gtest/gtest.h>
-
 #include <cuda_runtime.h>
+#include <gtest/gtest.h>
 
 #include <cstring>
 #include <memory>

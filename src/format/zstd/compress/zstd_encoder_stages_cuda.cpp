@@ -10,11 +10,12 @@ namespace hemstitch::cuda {
 ZstdEncodeRoom take_zstd_encode_room(const DeviceBlocks& blocks, Carver& carver, Carver& writing_carver) {
   const std::uint64_t content_bytes = blocks.total_block_bytes;
   const std::uint32_t count = blocks.block_count;
-  return {.d_counts = carver.take<ZstdBlockCounts>(count),
-          .d_tables = carver.take<ZstdBlockTables>(count),
-          .d_literals = carver.take<std::uint8_t>(zstd_literals_at(content_bytes, count)),
-          .d_values = writing_carver.take<std::uint64_t>(first_sequence(content_bytes, count, zstd_block_plan())),
-          .d_bits = writing_carver.take<std::uint32_t>(zstd_bits_at(content_bytes, count))};
+  return {
+      .d_counts = carver.take<ZstdBlockCounts>(count),
+      .d_tables = carver.take<ZstdBlockTables>(count),
+      .d_literals = carver.take<std::uint8_t>(zstd_literals_at(content_bytes, count)),
+      .d_values = writing_carver.take<std::uint64_t>(first_sequence(content_bytes, count, zstd_block_plan())),
+      .d_bits = writing_carver.take<std::uint32_t>(zstd_bits_at(content_bytes, count))};
 }
 
 void price_zstd_blocks_cuda(const DeviceBlocks& blocks, const DeviceSequences& sequences,

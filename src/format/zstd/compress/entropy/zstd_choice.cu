@@ -14,8 +14,8 @@
 #include "core/cost_model.hpp"
 #include "format/deflate/block/deflate_codes.hpp"
 #include "format/zstd/compress/entropy/zstd_log2.hpp"
-#include "format/zstd/compress/zstd_encoder_stages_cuda.hpp"
 #include "format/zstd/compress/entropy/zstd_value_codes.hpp"
+#include "format/zstd/compress/zstd_encoder_stages_cuda.hpp"
 #include "format/zstd/restore/zstd_device_frame.cuh"
 #include "format/zstd/restore/zstd_device_tables.cuh"
 #include "gpu/cuda/launch.hpp"
@@ -107,9 +107,7 @@ __device__ __forceinline__ unsigned table_log(std::uint32_t sum, std::uint32_t u
 // share_zstd_cells(), by the whole warp.
 __device__ __forceinline__ OfLane share_cells(const OfLane& counts, std::uint32_t sum, unsigned log,
                                               unsigned lane) {
-  const auto share_of = [&](std::uint32_t count) {
-    return count == 0 ? 0 : max((count << log) / sum, 1u);
-  };
+  const auto share_of = [&](std::uint32_t count) { return count == 0 ? 0 : max((count << log) / sum, 1u); };
   // The first of the largest: numbers have at most 26 bits.
   const auto largest_first = [&](const OfLane& of) {
     return 63 - (largest_over_warp(max(of.low << 6 | (63 - lane), of.high << 6 | (31 - lane))) & 63);
@@ -155,8 +153,9 @@ __device__ std::uint32_t describe_table(const std::int16_t* cells, unsigned log,
 // How FSE goes back in the table of these cells: the steps of its symbols, and `states`, whose first one has the number `first_state`. By the whole
 // warp. `work.probabilities` has the table's; -1 is a cell at its end.
 __device__ __forceinline__ void make_steps(ZstdTableWork& work, std::uint32_t* bases,
-                                           std::uint32_t symbol_count, unsigned log, std::uint32_t first_state,
-                                           ZstdStateStep* steps, std::uint16_t* states, unsigned lane) {
+                                           std::uint32_t symbol_count, unsigned log,
+                                           std::uint32_t first_state, ZstdStateStep* steps,
+                                           std::uint16_t* states, unsigned lane) {
   std::uint32_t before = first_state;  // of the cells of symbols before
   __syncwarp();
   for (std::uint32_t first = 0; first < symbol_count; first += 32) {
@@ -174,7 +173,8 @@ __device__ __forceinline__ void make_steps(ZstdTableWork& work, std::uint32_t* b
   const std::uint32_t size = 1u << log;
   spread_zstd_table(work, symbol_count, log, lane,
                     [&](std::uint32_t cell, std::uint32_t symbol, std::uint32_t bits, std::uint32_t base) {
-                      states[bases[symbol] + ((base + size) >> bits)] = static_cast<std::uint16_t>(cell + size);
+                      states[bases[symbol] + ((base + size) >> bits)] =
+                          static_cast<std::uint16_t>(cell + size);
                     });
 }
 
@@ -197,8 +197,7 @@ __device__ unsigned make_literal_codes(ChoiceShared& sh, std::uint32_t key_count
   for (std::uint32_t first = 0; first < kZstdLiteralValues; first += 32) {
     const std::uint32_t length = sh.lengths[first + lane];
     const unsigned same = __match_any_sync(kAllLanes, length);
-    const std::uint32_t code =
-        sh.next_codes[length] + static_cast<std::uint32_t>(__popc(same & lanes_below));
+    const std::uint32_t code = sh.next_codes[length] + static_cast<std::uint32_t>(__popc(same & lanes_below));
     __syncwarp();
     if ((same & lanes_below) == 0) sh.next_codes[length] = code + static_cast<std::uint32_t>(__popc(same));
     __syncwarp();
@@ -310,8 +309,9 @@ __device__ void choose_codes(ChoiceShared& sh, unsigned kind, const ZstdBlockCou
   const unsigned used_low = __ballot_sync(kAllLanes, counts.low != 0),
                  used_high = __ballot_sync(kAllLanes, counts.high != 0);
   const auto used = static_cast<std::uint32_t>(__popc(used_low) + __popc(used_high));
-  const std::uint32_t last =
-      used_high != 0 ? 32 + zstd_floor_log2(used_high) : used_low != 0 ? zstd_floor_log2(used_low) : 0;
+  const std::uint32_t last = used_high != 0  ? 32 + zstd_floor_log2(used_high)
+                             : used_low != 0 ? zstd_floor_log2(used_low)
+                                             : 0;
 
   // A code's size, where it occurs with so many cells.
   const auto size_of = [](std::uint32_t count, std::uint32_t cells, unsigned log) {
@@ -497,8 +497,8 @@ __global__ void __launch_bounds__(kThreads)
   if (weights_bytes != 0) {
     const std::uint32_t each = has_four ? (literal_count + 3) / 4 : literal_count;
     const std::uint32_t begin = min(warp * each, literal_count), end = min(begin + each, literal_count);
-    const std::uint32_t bits = stream_bits(
-        sh, room.d_literals + zstd_literals_at(block.position, blockIdx.x), begin, end, lane);
+    const std::uint32_t bits =
+        stream_bits(sh, room.d_literals + zstd_literals_at(block.position, blockIdx.x), begin, end, lane);
     if (lane == 0) sh.stream_bits[warp] = bits;
   }
   __syncthreads();

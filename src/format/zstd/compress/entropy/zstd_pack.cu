@@ -54,7 +54,9 @@ __device__ __forceinline__ std::uint8_t* put_bytes(std::uint8_t* to, std::uint64
 __device__ void put_literals_header(std::uint8_t* to, const ZstdBlockTables& tables, std::uint32_t count) {
   const std::uint32_t type = tables.literals_type, bytes = tables.literal_header_bytes;
   if (type != static_cast<std::uint32_t>(ZstdDeviceLiterals::kCompressed)) {
-    const std::uint32_t value = bytes == 1 ? count << 3 : bytes == 2 ? 1 << 2 | count << 4 : 3 << 2 | count << 4;
+    const std::uint32_t value = bytes == 1   ? count << 3
+                                : bytes == 2 ? 1 << 2 | count << 4
+                                             : 3 << 2 | count << 4;
     put_bytes(to, type | value, bytes);
     return;
   }
@@ -150,7 +152,8 @@ __global__ void __launch_bounds__(kThreads)
                       sequence_count = room.d_counts[blockIdx.x].sequence_count;
   std::uint8_t* at = target + kZstdBlockHeaderBytes;
   const auto put_header = [&](ZstdBlockType type, std::uint32_t size) {
-    if (thread == 0) put_bytes(target, size << 3 | static_cast<std::uint32_t>(type) << 1, kZstdBlockHeaderBytes);
+    if (thread == 0)
+      put_bytes(target, size << 3 | static_cast<std::uint32_t>(type) << 1, kZstdBlockHeaderBytes);
   };
   if (tables.is_raw != 0) {
     put_header(ZstdBlockType::kRaw, block.block_bytes);
@@ -174,7 +177,8 @@ __global__ void __launch_bounds__(kThreads)
     if (has_four || warp == 0) {
       for (unsigned i = 0; i < warp; ++i) stream += tables.stream_bytes[i];
       const std::uint32_t each = has_four ? (literal_count + 3) / 4 : literal_count;
-      pack_stream(sh, sh.words[warp], literals, warp * each, min((warp + 1) * each, literal_count), stream, lane);
+      pack_stream(sh, sh.words[warp], literals, warp * each, min((warp + 1) * each, literal_count), stream,
+                  lane);
     }
   } else {
     copy_bytes(literals, at, tables.literal_data_bytes);
@@ -183,12 +187,14 @@ __global__ void __launch_bounds__(kThreads)
 
   const std::uint32_t count_bytes = zstd_count_bytes(sequence_count);
   if (thread == 0) {
-    const std::uint32_t count = count_bytes == 1   ? sequence_count
-                                : count_bytes == 2 ? ((sequence_count >> 8) + 128) | (sequence_count & 255) << 8
-                                                   : 255 | (sequence_count - 0x7F00) << 8;
+    const std::uint32_t count = count_bytes == 1 ? sequence_count
+                                : count_bytes == 2
+                                    ? ((sequence_count >> 8) + 128) | (sequence_count & 255) << 8
+                                    : 255 | (sequence_count - 0x7F00) << 8;
     put_bytes(at, count, count_bytes);
     if (sequence_count != 0)
-      at[count_bytes] = static_cast<std::uint8_t>(tables.modes[0] << 6 | tables.modes[1] << 4 | tables.modes[2] << 2);
+      at[count_bytes] =
+          static_cast<std::uint8_t>(tables.modes[0] << 6 | tables.modes[1] << 4 | tables.modes[2] << 2);
   }
   at += count_bytes;
   if (sequence_count != 0) {
@@ -205,7 +211,9 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 constexpr KernelBudget kPackBudget("zstd_compress.pack", "pack_zstd_blocks",
-                                   {.threads = kThreads, .registers = 64, .shared_bytes = sizeof(PackShared)});
+                                   {.threads = kThreads,
+                                    .registers = 64,
+                                    .shared_bytes = sizeof(PackShared)});
 const KernelRegistration kPackRegistration(kPackBudget, pack_zstd_blocks);
 
 }  // namespace

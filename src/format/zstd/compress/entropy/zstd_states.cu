@@ -139,8 +139,8 @@ __device__ std::uint32_t code_sequences(StateShared& sh, const ZstdBlockTables& 
   }
   // The first states, of matches, offsets and literals; and the bit that marks the end.
   const std::uint32_t state = lane < kZstdKinds ? value - (1u << tables.logs[lane]) : 0;
-  const std::uint32_t states[kZstdKinds] = {__shfl_sync(kAllLanes, state, 0), __shfl_sync(kAllLanes, state, 1),
-                                            __shfl_sync(kAllLanes, state, 2)};
+  const std::uint32_t states[kZstdKinds] = {
+      __shfl_sync(kAllLanes, state, 0), __shfl_sync(kAllLanes, state, 1), __shfl_sync(kAllLanes, state, 2)};
   if (lane == 0) {
     std::uint32_t at = fill;
     put_bits(sh, at, states[2]);
@@ -175,9 +175,8 @@ __global__ void __launch_bounds__(kThreads)
   bool is_raw = false;
   if (sequence_count != 0) {
     bits_bytes = code_sequences(
-        sh_all[warp], tables,
-        room.d_values + first_sequence(block.position, index, zstd_block_plan()), sequence_count,
-        room.d_bits + zstd_bits_at(block.position, index), block.block_bytes, lane);
+        sh_all[warp], tables, room.d_values + first_sequence(block.position, index, zstd_block_plan()),
+        sequence_count, room.d_bits + zstd_bits_at(block.position, index), block.block_bytes, lane);
     is_raw = bits_bytes == 0;
     data_bytes += zstd_count_bytes(sequence_count) + bits_bytes;
     for (unsigned kind = 0; kind < kZstdKinds; ++kind) data_bytes += tables.description_bytes[kind];

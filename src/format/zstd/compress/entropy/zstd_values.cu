@@ -230,7 +230,9 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 constexpr KernelBudget kValueBudget("zstd_compress.values", "value_zstd_sequences",
-                                    {.threads = kThreads, .registers = 64, .shared_bytes = sizeof(ValueShared)});
+                                    {.threads = kThreads,
+                                     .registers = 64,
+                                     .shared_bytes = sizeof(ValueShared)});
 const KernelRegistration kValueRegistration(kValueBudget, value_zstd_sequences);
 
 }  // namespace
