@@ -431,7 +431,7 @@ __device__ __forceinline__ LiteralsForm literals_form(std::uint32_t count, bool 
                                                       std::uint32_t coded_bytes) {
   const std::uint32_t plain_header = plain_header_bytes(count);
   if (are_equal && count >= 2) return {static_cast<std::uint32_t>(ZstdDeviceLiterals::kRle), plain_header, 1};
-  if (coded_bytes != 0 && coded_bytes < count) {
+  if (coded_bytes != 0) {
     const std::uint32_t header = count < 1u << 10 ? 3 : count < 1u << 14 ? 4 : 5;
     if (header + coded_bytes < plain_header + count)
       return {static_cast<std::uint32_t>(ZstdDeviceLiterals::kCompressed), header, coded_bytes};

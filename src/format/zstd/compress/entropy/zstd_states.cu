@@ -75,7 +75,7 @@ __device__ __forceinline__ std::uint32_t follow_chain(StateShared& sh, unsigned 
   return value;
 }
 
-// The bits of all sequences, of which there are some. Returns how many bytes they take; 0: more than `room`, where the last ones are not written.
+// The bits of all sequences, of which there are some. Returns how many bytes they take; 0: more than `room`, and the last ones were not written. `to` has room for 3 words more.
 __device__ std::uint32_t code_sequences(StateShared& sh, const ZstdBlockTables& tables,
                                         const std::uint64_t* values, std::uint32_t sequence_count,
                                         std::uint32_t* to, std::uint32_t room, unsigned lane) {
@@ -153,7 +153,6 @@ __device__ std::uint32_t code_sequences(StateShared& sh, const ZstdBlockTables& 
   }
   fill += tables.logs[0] + tables.logs[1] + tables.logs[2] + 1;
   const std::uint32_t bytes = 4 * words + (fill + 7) / 8;
-  if (bytes > room) return 0;
   store_full_words(sh, to + words, (fill + 31) / 32, lane);
   return bytes;
 }
