@@ -54,9 +54,10 @@ struct Row {
   bool verified;
 
   void print() const {
-    std::printf("{\"what\":\"%s\",\"backend\":\"cuda\",\"format\":\"zstd\",\"level\":\"%s\",\"block_bytes\":%zu,"
-                "\"file\":\"%s\",\"bytes\":%zu,",
-                what.c_str(), level.c_str(), kZstdOwnBlockBytes, file.c_str(), bytes);
+    std::printf(
+        "{\"what\":\"%s\",\"backend\":\"cuda\",\"format\":\"zstd\",\"level\":\"%s\",\"block_bytes\":%zu,"
+        "\"file\":\"%s\",\"bytes\":%zu,",
+        what.c_str(), level.c_str(), kZstdOwnBlockBytes, file.c_str(), bytes);
     if (ratio != 0) std::printf("\"ratio\":%.4f,", ratio);
     std::printf("\"gbps\":%.1f,\"span\":\"kernel\",\"verified\":%s}\n", gbps, verified ? "true" : "false");
     std::fflush(stdout);
@@ -111,7 +112,8 @@ std::vector<std::vector<Sequence>> parsed_by_twin(const Bytes& bytes, const Zstd
     if (!level.far.empty()) far = find_far(piece(level.far[0].window_bytes), level.far[0]);
     for (std::size_t at = begin; at < end; at += kZstdOwnBlockBytes) {
       const std::size_t block_bytes = std::min(kZstdOwnBlockBytes, end - at), place = at - begin;
-      ZstdParseInput input{std::span(bytes).first(at + block_bytes), at,
+      ZstdParseInput input{std::span(bytes).first(at + block_bytes),
+                           at,
                            std::span(records).subspan(place, block_bytes),
                            std::span(near).subspan(place, block_bytes),
                            {}};
@@ -131,8 +133,8 @@ void measure(const std::string& file, const Bytes& bytes, int level_number, std:
   std::vector<DeviceBlock> list;
   std::vector<std::byte*> targets;
   for (std::size_t copy = 0; copy < copies; ++copy) {
-    check(cudaMemcpy(d_input.data + copy * bytes.size(), copy == 0 ? bytes.data() : d_input.data, bytes.size(),
-                     cudaMemcpyDefault),
+    check(cudaMemcpy(d_input.data + copy * bytes.size(), copy == 0 ? bytes.data() : d_input.data,
+                     bytes.size(), cudaMemcpyDefault),
           "cudaMemcpy");
     for (std::size_t begin = 0; begin < bytes.size(); begin += kZstdOwnBlockBytes) {
       const std::size_t position = copy * bytes.size() + begin;
@@ -165,20 +167,20 @@ void measure(const std::string& file, const Bytes& bytes, int level_number, std:
   cuda::Carver carver(scratch.data);
   const cuda::ZstdEncodeRoom room = cuda::take_zstd_encode_room(blocks, carver, carver);
 
-  const double price_seconds = median_seconds(nullptr, kRuns, [&] {
-    cuda::price_zstd_blocks_cuda(blocks, sequences, room, d_prices.data, nullptr);
-  });
-  const std::vector<double> seconds = median_step_seconds(
-      nullptr, kRuns,
-      {[&] { cuda::value_zstd_sequences_cuda(blocks, sequences, true, room, nullptr); },
-       [&] { cuda::choose_zstd_tables_cuda(blocks, true, room, nullptr, nullptr); },
-       [&] { cuda::state_zstd_sequences_cuda(blocks, room, d_sizes.data, nullptr); },
-       [&] { cuda::pack_zstd_blocks_cuda(blocks, room, d_targets.data, nullptr); }});
+  const double price_seconds = median_seconds(
+      nullptr, kRuns, [&] { cuda::price_zstd_blocks_cuda(blocks, sequences, room, d_prices.data, nullptr); });
+  const std::vector<double> seconds =
+      median_step_seconds(nullptr, kRuns,
+                          {[&] { cuda::value_zstd_sequences_cuda(blocks, sequences, true, room, nullptr); },
+                           [&] { cuda::choose_zstd_tables_cuda(blocks, true, room, nullptr, nullptr); },
+                           [&] { cuda::state_zstd_sequences_cuda(blocks, room, d_sizes.data, nullptr); },
+                           [&] { cuda::pack_zstd_blocks_cuda(blocks, room, d_targets.data, nullptr); }});
 
   // All copies are the first one, which is the twin's.
   const std::vector<std::uint32_t> sizes = d_sizes.download(0, list.size());
   const DeviceArray<std::size_t> d_written_bytes(std::vector<std::size_t>(sizes.begin(), sizes.end()));
-  const DeviceArray<const std::byte*> d_written(std::vector<const std::byte*>(targets.begin(), targets.end()));
+  const DeviceArray<const std::byte*> d_written(
+      std::vector<const std::byte*>(targets.begin(), targets.end()));
   cuda::crc32_spans_cuda(d_written.data, d_written_bytes.data, sizes.size(), d_checksums.data, nullptr);
   const std::vector<std::uint32_t> checksums = d_checksums.download(0, sizes.size());
   std::atomic<bool> verified = true;
@@ -197,7 +199,8 @@ void measure(const std::string& file, const Bytes& bytes, int level_number, std:
   });
   Bytes frame(kZstdMostHeaderBytes);
   frame.resize(write_zstd_header({.window_bytes = kFarWindowBytes}, frame.data()));
-  for (std::size_t i = 0; i < first_copy; ++i) frame.insert(frame.end(), written(i).begin(), written(i).end());
+  for (std::size_t i = 0; i < first_copy; ++i)
+    frame.insert(frame.end(), written(i).begin(), written(i).end());
   frame.insert(frame.end(), kZstdEndOfBlocks.begin(), kZstdEndOfBlocks.end());
   Bytes restored(bytes.size());
   const std::size_t restored_bytes =

@@ -45,7 +45,8 @@ void expect_as_by_twin(const std::vector<ZstdEncodeCase>& cases) {
     capacities.push_back(expected[i].size());
   }
   cuda::DeviceBuffer<Sequence> d_lists(lists.size(), stream.get());
-  cuda::DeviceBuffer<std::uint32_t> d_counts(counts.size(), stream.get()), d_sizes(counts.size(), stream.get());
+  cuda::DeviceBuffer<std::uint32_t> d_counts(counts.size(), stream.get()),
+      d_sizes(counts.size(), stream.get());
   cuda::DeviceBuffer<ZstdDevicePrices> d_prices(cases.size(), stream.get());
   d_lists.upload(lists);
   d_counts.upload(counts);

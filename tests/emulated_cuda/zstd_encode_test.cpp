@@ -114,5 +114,17 @@ TEST(EmulatedZstdEncode, LargeBlocksAreTheTwins) {
   expect_as_by_twin(one_of(kTriedOneOf, large_zstd_encode_cases()));
 }
 
+TEST(EmulatedZstdEncode, BlocksOfRealFilesAreTheTwins) {
+  if (!corpora()) GTEST_SKIP() << "HEMSTITCH_CORPORA is not set";
+  constexpr std::size_t kHistory = 100'000;
+  std::vector<ZstdEncodeCase> cases{zstd_case_of("noise", {{1000, 0, 0}}, below(256))};
+  for (const char* name : {"dickens", "mr", "nci", "ooffice", "osdb", "samba", "x-ray", "xml"}) {
+    const Bytes file = read_file(*corpora() / "silesia" / name, std::size_t{1} << 20);
+    Bytes data(file.end() - static_cast<std::ptrdiff_t>(kHistory + kZstdOwnBlockBytes), file.end());
+    cases.push_back(parsed_zstd_case(name, std::move(data), kHistory));
+  }
+  expect_as_by_twin(one_of(kTriedOneOf, std::move(cases)));
+}
+
 }  // namespace
 }  // namespace hemstitch

@@ -4,7 +4,7 @@
 //
 // Mapping. A warp a block, kWarps in a thread block. It takes 32 sequences at a time, one a lane, the last ones first:
 //
-//   steps     each lane looks up its three codes' steps, which do not depend on states
+//   steps     each lane looks up its three codes' steps, which do not depend on states; those of the next 32 sequences while chains are followed
 //   chains    three lanes follow one chain each: a load from shared memory and some additions and shifts a sequence
 //   bits      a prefix sum says where each lane's bits begin; it adds them to words of shared memory, whose full ones go to the block's room
 //
@@ -75,60 +75,73 @@ __device__ __forceinline__ std::uint32_t follow_chain(StateShared& sh, unsigned 
   return value;
 }
 
-// The bits of all sequences, of which there are some. Returns how many bytes they take; 0: more than `room`, and the last ones were not written. `to` has room for 3 words more.
+// A sequence's extra bits, and its codes' steps.
+struct StepsAndBits {
+  ZstdStateStep steps[kZstdKinds];
+  std::uint32_t run, match, offset, run_bits, match_bits, offset_bits;
+};
+
+__device__ __forceinline__ StepsAndBits look_up(const ZstdBlockTables& tables, std::uint64_t value) {
+  const std::uint32_t run = static_cast<std::uint32_t>(value) & kZstdValueLengthMask,
+                      match = static_cast<std::uint32_t>(value >> kZstdValueMatchAt) & kZstdValueLengthMask;
+  const auto offset = static_cast<std::uint32_t>(value >> kZstdValueOffsetAt);
+  const std::uint32_t run_code = zstd_run_code(run), match_code = zstd_match_code(match),
+                      offset_code = zstd_floor_log2(offset);
+  return {{tables.steps[0][run_code], tables.steps[1][offset_code], tables.steps[2][match_code]},
+          run - zstd_literal_base(run_code),
+          match - zstd_match_base(match_code),
+          offset - (1u << offset_code),
+          zstd_extra_bits(0, run_code),
+          zstd_extra_bits(2, match_code),
+          offset_code};
+}
+
+// The bits of all sequences, of which there are some. Returns how many bytes they take; 0: more than `room`, and the last ones were not
+// written. `to` has room for 3 words more.
 __device__ std::uint32_t code_sequences(StateShared& sh, const ZstdBlockTables& tables,
                                         const std::uint64_t* values, std::uint32_t sequence_count,
                                         std::uint32_t* to, std::uint32_t room, unsigned lane) {
   for (unsigned i = lane; i < kZstdStates / 2; i += 32)
     reinterpret_cast<std::uint32_t*>(sh.states)[i] = reinterpret_cast<const std::uint32_t*>(tables.states)[i];
   for (unsigned i = lane; i < kWords; i += 32) sh.words[i] = 0;
-  __syncwarp();
+  // A lane without a sequence has what the last one has.
+  const auto value_before = [&](std::uint32_t end) { return values[end - 1 - min(lane, end - 1)]; };
+  StepsAndBits own = look_up(tables, value_before(sequence_count));
   std::uint32_t words = 0, fill = 0;  // words in `to`, and bits behind these
-  std::uint32_t value = 0;            // of the chain of one of the first three lanes
+  std::uint32_t state = 0;            // of the chain of one of the first three lanes, as a value
   for (std::uint32_t end = sequence_count; end > 0;) {
     const std::uint32_t count = min(end, 32u);
-    std::uint32_t run = 0, match = 0, offset_value = 0, run_bits = 0, match_bits = 0, offset_bits = 0;
-    if (lane < count) {
-      const std::uint64_t own = values[end - 1 - lane];
-      run = static_cast<std::uint32_t>(own) & kZstdValueLengthMask;
-      match = static_cast<std::uint32_t>(own >> kZstdValueMatchAt) & kZstdValueLengthMask;
-      offset_value = static_cast<std::uint32_t>(own >> kZstdValueOffsetAt);
-      const std::uint32_t run_code = zstd_run_code(run), match_code = zstd_match_code(match);
-      offset_bits = zstd_floor_log2(offset_value);
-      sh.steps[0][lane] = tables.steps[0][run_code];
-      sh.steps[1][lane] = tables.steps[1][offset_bits];
-      sh.steps[2][lane] = tables.steps[2][match_code];
-      // What is left are extra bits.
-      run -= zstd_literal_base(run_code);
-      match -= zstd_match_base(match_code);
-      offset_value -= 1u << offset_bits;
-      run_bits = zstd_extra_bits(0, run_code);
-      match_bits = zstd_extra_bits(2, match_code);
-    }
+    for (unsigned kind = 0; kind < kZstdKinds; ++kind) sh.steps[kind][lane] = own.steps[kind];
     __syncwarp();
-    if (lane < kZstdKinds) value = follow_chain(sh, lane, count, value);
+    // What comes next is loaded meanwhile.
+    const std::uint64_t next_value = value_before(max(end - count, 1u));
+    if (lane < kZstdKinds) state = follow_chain(sh, lane, count, state);
     __syncwarp();
+    const StepsAndBits next = look_up(tables, next_value);
     // Offsets' states come first, then those of matches and literals.
     std::uint32_t moved = 0, moved_bits = 0;
+    const auto add = [&](std::uint32_t move) {
+      moved |= (move & ((1u << kMoveBitsAt) - 1)) << moved_bits;
+      moved_bits += move >> kMoveBitsAt;
+    };
+    std::uint32_t bits = 0;
     if (lane < count) {
-      const auto add = [&](std::uint32_t move) {
-        moved |= (move & ((1u << kMoveBitsAt) - 1)) << moved_bits;
-        moved_bits += move >> kMoveBitsAt;
-      };
       add(sh.moves[1][lane]);
       add(sh.moves[2][lane]);
       add(sh.moves[0][lane]);
+      bits = moved_bits + own.run_bits + own.match_bits + own.offset_bits;
     }
-    const std::uint32_t bits = moved_bits + run_bits + match_bits + offset_bits;
     const std::uint32_t up_to_lane = sum_up_to_lane(bits, lane);
-    std::uint32_t at = fill + up_to_lane - bits;
-    put_bits(sh, at, moved);
-    at += moved_bits;
-    put_bits(sh, at, run);
-    at += run_bits;
-    put_bits(sh, at, match);
-    at += match_bits;
-    put_bits(sh, at, offset_value);
+    if (lane < count) {
+      std::uint32_t at = fill + up_to_lane - bits;
+      put_bits(sh, at, moved);
+      at += moved_bits;
+      put_bits(sh, at, own.run);
+      at += own.run_bits;
+      put_bits(sh, at, own.match);
+      at += own.match_bits;
+      put_bits(sh, at, own.offset);
+    }
     fill += __shfl_sync(kAllLanes, up_to_lane, 31);
     const std::uint32_t full = fill / 32;
     if (4 * (words + full) > room) return 0;  // the whole warp
@@ -136,11 +149,13 @@ __device__ std::uint32_t code_sequences(StateShared& sh, const ZstdBlockTables& 
     words += full;
     fill %= 32;
     end -= count;
+    own = next;
   }
   // The first states, of matches, offsets and literals; and the bit that marks the end.
-  const std::uint32_t state = lane < kZstdKinds ? value - (1u << tables.logs[lane]) : 0;
-  const std::uint32_t states[kZstdKinds] = {
-      __shfl_sync(kAllLanes, state, 0), __shfl_sync(kAllLanes, state, 1), __shfl_sync(kAllLanes, state, 2)};
+  const std::uint32_t first_state = lane < kZstdKinds ? state - (1u << tables.logs[lane]) : 0;
+  const std::uint32_t states[kZstdKinds] = {__shfl_sync(kAllLanes, first_state, 0),
+                                            __shfl_sync(kAllLanes, first_state, 1),
+                                            __shfl_sync(kAllLanes, first_state, 2)};
   if (lane == 0) {
     std::uint32_t at = fill;
     put_bits(sh, at, states[2]);
