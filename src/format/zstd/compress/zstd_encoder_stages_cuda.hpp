@@ -97,7 +97,7 @@ void value_zstd_sequences_cuda(const DeviceBlocks& blocks, const DeviceSequences
 
 // How FSE goes back to a symbol with `cells` cells from the state of value v (the state, and the number of all states 2^log): by
 // bits = (v + delta) >> 16 of its lowest bits, to states[base + (v >> bits)], a value again.
-struct ZstdStateStep {
+struct alignas(8) ZstdStateStep {
   std::uint32_t delta, base;
 };
 inline constexpr unsigned kZstdStates = 512 + 256 + 512;  // of the three kinds

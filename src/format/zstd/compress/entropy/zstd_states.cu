@@ -25,12 +25,12 @@ constexpr unsigned kWarps = 2, kThreads = 32 * kWarps;
 constexpr unsigned kMostSequenceBits = 26 + 16 + 16 + 29;
 // What 32 sequences add to a part of a word, or the last states and the bit behind them; and one word more, to which only zeros are added.
 constexpr unsigned kWords = 1 + kMostSequenceBits + 1;
-constexpr unsigned kMoveBitsAt = 12;  // of a chain's move: its bits, and from here on how many
 
+// Rows are so long that what three chains read and write at once is in different banks. Chains read one step more than there is.
 struct StateShared {
   std::uint16_t states[kZstdStates];
-  ZstdStateStep steps[kZstdKinds][32];
-  std::uint16_t moves[kZstdKinds][32];
+  ZstdStateStep steps[kZstdKinds][32 + 1];
+  std::uint16_t values[kZstdKinds][32 + 2];  // of the states behind each sequence
   std::uint32_t words[kWords];
 };
 
@@ -53,25 +53,28 @@ __device__ __forceinline__ void store_full_words(StateShared& sh, std::uint32_t*
   __syncwarp();
 }
 
-// Follows a chain over the steps of `count` sequences, 1 at least. `value`: of the state behind them; 0: there is none. Returns the value of the first one.
+// How many bits lead back by a step to the state of this value.
+__device__ __forceinline__ std::uint32_t step_bits(const ZstdStateStep& step, std::uint32_t value) {
+  return (value + step.delta) >> 16;
+}
+
+// Follows a chain over the steps of `count` sequences, 1 at least. `value`: of the state behind them; 0: there is none. Returns the value of the
+// first one.
 __device__ __forceinline__ std::uint32_t follow_chain(StateShared& sh, unsigned kind, std::uint32_t count,
                                                       std::uint32_t value) {
   ZstdStateStep step = sh.steps[kind][0];
-  // The last sequence of the block begins in the lowest state of its code: from a value of as many zeros as can be, which are not written.
-  const bool is_last = value == 0;
-  if (is_last) {
+  if (value == 0) {
+    // The last sequence of the block begins in the lowest state of its code: by as many zeros as can be, which are not written.
     const std::uint32_t most_bits = (step.delta + 0xFFFF) >> 16;
     value = (most_bits << 16) - step.delta;
   }
 #pragma unroll 4
   for (std::uint32_t i = 0; i < count; ++i) {
-    const ZstdStateStep next = sh.steps[kind][min(i + 1, 31u)];
-    const std::uint32_t bits = (value + step.delta) >> 16;
-    sh.moves[kind][i] = static_cast<std::uint16_t>((value & ((1u << bits) - 1)) | bits << kMoveBitsAt);
-    value = sh.states[step.base + (value >> bits)];
+    const ZstdStateStep next = sh.steps[kind][i + 1];
+    sh.values[kind][i] = static_cast<std::uint16_t>(value);
+    value = sh.states[step.base + (value >> step_bits(step, value))];
     step = next;
   }
-  if (is_last) sh.moves[kind][0] = 0;
   return value;
 }
 
@@ -119,16 +122,18 @@ __device__ std::uint32_t code_sequences(StateShared& sh, const ZstdBlockTables& 
     __syncwarp();
     const StepsAndBits next = look_up(tables, next_value);
     // Offsets' states come first, then those of matches and literals.
-    std::uint32_t moved = 0, moved_bits = 0;
-    const auto add = [&](std::uint32_t move) {
-      moved |= (move & ((1u << kMoveBitsAt) - 1)) << moved_bits;
-      moved_bits += move >> kMoveBitsAt;
+    std::uint32_t moved = 0, moved_bits = 0, bits = 0;
+    const auto add = [&](unsigned kind) {
+      const std::uint32_t value = sh.values[kind][lane], count_of = step_bits(own.steps[kind], value);
+      moved |= (value & ((1u << count_of) - 1)) << moved_bits;
+      moved_bits += count_of;
     };
-    std::uint32_t bits = 0;
     if (lane < count) {
-      add(sh.moves[1][lane]);
-      add(sh.moves[2][lane]);
-      add(sh.moves[0][lane]);
+      if (lane != 0 || end != sequence_count) {
+        add(1);
+        add(2);
+        add(0);
+      }
       bits = moved_bits + own.run_bits + own.match_bits + own.offset_bits;
     }
     const std::uint32_t up_to_lane = sum_up_to_lane(bits, lane);
