@@ -5,9 +5,15 @@
 
 #include <cstdint>
 
+#include "core/cost_model.hpp"
 #include "format/zstd/block/zstd_symbols.hpp"
 
 namespace hemstitch {
+
+// Of literals that stay raw, and those that do not occur; of the one code that occurs, and all others beside it.
+inline constexpr std::int32_t kZstdRawLiteralPrice = 8 * kCostUnitsPerBit,
+                              kZstdUnusedLiteralPrice = 12 * kCostUnitsPerBit;
+inline constexpr std::int32_t kZstdOnlyCodePrice = 4, kZstdOtherCodePrice = 10 * kCostUnitsPerBit;
 
 struct alignas(16) ZstdDevicePrices {
   std::int16_t literal[256];

@@ -13,6 +13,9 @@
 // Shared memory: 21 KB. Synchronisation: four barriers. Work: some ten thousand instructions a block, most of them one lane's; and O(1) a literal.
 #include "core/cost_model.hpp"
 #include "format/deflate/block/deflate_codes.hpp"
+#include "format/zstd/compress/entropy/zstd_cells.hpp"
+#include "format/zstd/compress/entropy/zstd_huffman.hpp"
+#include "format/zstd/compress/entropy/zstd_literals_writer.hpp"
 #include "format/zstd/compress/entropy/zstd_log2.hpp"
 #include "format/zstd/compress/entropy/zstd_value_codes.hpp"
 #include "format/zstd/compress/zstd_encoder_stages_cuda.hpp"
@@ -28,19 +31,14 @@ namespace {
 constexpr unsigned kThreads = 128, kWarps = kThreads / 32;
 static_assert(kWarps == 1 + kZstdKinds);
 
-constexpr std::uint32_t kMostLiteralBits = 11, kLeastFourStreams = 256;  // as the twin's
 constexpr std::uint32_t kByteSize = 8 * kZstdSizeUnitsPerBit;
-constexpr unsigned kLeastLog = 5;
 
-constexpr std::uint32_t kMostDirectWeights = 128;
-constexpr unsigned kWeightValues = kMostLiteralBits + 1, kWeightLogs = 2, kFirstWeightLog = 5;
+constexpr unsigned kWeightValues = kZstdMostLiteralBits + 1, kWeightLogs = kZstdWeightLogs.size(),
+                   kFirstWeightLog = kZstdWeightLogs[0];
+static_assert(kWeightLogs == 2 && kZstdWeightLogs[1] == kFirstWeightLog + 1);
 constexpr unsigned kMostCodedWeights = 256;  // bytes: 16 of description, and 6 bits for each of 255 weights
 
 constexpr std::uint32_t kNoKey = ~std::uint32_t{0};
-
-// Literals that do not occur, and codes where only one occurs, in units of prices.
-constexpr std::int16_t kUnusedLiteral = 12 * kCostUnitsPerBit, kRawLiteral = 8 * kCostUnitsPerBit;
-constexpr std::int16_t kOnlyCode = 4, kOtherCode = 10 * kCostUnitsPerBit;
 
 struct ChoiceShared {
   ZstdTableWork work[kWarps];
@@ -101,7 +99,7 @@ __device__ __forceinline__ unsigned bit_width_of(std::uint32_t number) {
 // zstd_table_log()
 __device__ __forceinline__ unsigned table_log(std::uint32_t sum, std::uint32_t used, unsigned most_log) {
   const unsigned width = bit_width_of(sum), usual = width < 3 ? 0 : width - 3;
-  return min(most_log, max(max(usual, bit_width_of(used - 1)), kLeastLog));
+  return min(most_log, max(max(usual, bit_width_of(used - 1)), kZstdLeastTableLog));
 }
 
 // share_zstd_cells(), by the whole warp.
@@ -129,7 +127,7 @@ __device__ __forceinline__ OfLane share_cells(const OfLane& counts, std::uint32_
 
 // describe_zstd_table(), by one lane. Returns how many bytes it has.
 __device__ std::uint32_t describe_table(const std::int16_t* cells, unsigned log, BitWriter bits) {
-  bits.put(log - kLeastLog, 4);
+  bits.put(log - kZstdLeastTableLog, 4);
   std::uint32_t remaining = (1u << log) + 1;
   for (std::uint32_t symbol = 0; remaining > 1; ++symbol) {
     const auto count = static_cast<std::uint32_t>(static_cast<std::int32_t>(cells[symbol]));
@@ -182,11 +180,11 @@ __device__ __forceinline__ void make_steps(ZstdTableWork& work, std::uint32_t* b
 __device__ unsigned make_literal_codes(ChoiceShared& sh, std::uint32_t key_count, std::uint16_t* codes,
                                        unsigned lane) {
   if (lane == 0) {
-    deflate_code_lengths(sh.sorted, key_count, kMostLiteralBits, sh.lengths,
+    deflate_code_lengths(sh.sorted, key_count, kZstdMostLiteralBits, sh.lengths,
                          {sh.tree_weights, sh.leaf_parents, sh.node_parents, sh.depth_counts});
     std::uint32_t next = 0;
     sh.next_codes[0] = 0;
-    for (unsigned bits = kMostLiteralBits; bits > 0; --bits) {
+    for (unsigned bits = kZstdMostLiteralBits; bits > 0; --bits) {
       sh.next_codes[bits] = next;
       next = (next + sh.depth_counts[bits]) >> 1;
     }
@@ -252,7 +250,7 @@ __device__ std::uint32_t describe_weights(ChoiceShared& sh, unsigned longest, st
   }
   __syncwarp();
   const OfLane counts{sh.weight_counts[lane], 0};
-  std::uint32_t best = count <= kMostDirectWeights ? 1 + (count + 1) / 2 : 0;
+  std::uint32_t best = count <= kZstdMostDirectWeights ? 1 + (count + 1) / 2 : 0;
   unsigned best_log = 0;  // 0: directly
   if (__popc(__ballot_sync(kAllLanes, counts.low != 0)) > 1) {
     ZstdTableWork& work = sh.work[0];
@@ -277,7 +275,7 @@ __device__ std::uint32_t describe_weights(ChoiceShared& sh, unsigned longest, st
 #pragma unroll
     for (unsigned i = 0; i < kWeightLogs; ++i) {
       const std::uint32_t bytes = __shfl_sync(kAllLanes, coded, static_cast<int>(i));
-      if (bytes >= kMostDirectWeights || (best != 0 && 1 + bytes >= best)) continue;
+      if (bytes >= kZstdMostDirectWeights || (best != 0 && 1 + bytes >= best)) continue;
       best = 1 + bytes;
       best_log = kFirstWeightLog + i;
     }
@@ -366,7 +364,7 @@ __device__ void choose_codes(ChoiceShared& sh, unsigned kind, const ZstdBlockCou
       if (code > limits.most_symbol) return;
       constexpr std::uint32_t kSizeUnits = kZstdSizeUnitsPerBit / kCostUnitsPerBit;
       if (mode == ZstdTableMode::kRle)
-        to[code] = count != 0 ? kOnlyCode : kOtherCode;
+        to[code] = count != 0 ? kZstdOnlyCodePrice : kZstdOtherCodePrice;
       else if (count == 0)
         to[code] = static_cast<std::int16_t>((log + 1) * kCostUnitsPerBit);
       else
@@ -493,7 +491,7 @@ __global__ void __launch_bounds__(kThreads)
   __syncthreads();
 
   const std::uint32_t weights_bytes = sh.weights_bytes;
-  const bool has_four = literal_count >= kLeastFourStreams;
+  const bool has_four = literal_count >= kZstdLeastFourStreams;
   if (weights_bytes != 0) {
     const std::uint32_t each = has_four ? (literal_count + 3) / 4 : literal_count;
     const std::uint32_t begin = min(warp * each, literal_count), end = min(begin + each, literal_count);
@@ -523,8 +521,8 @@ __global__ void __launch_bounds__(kThreads)
   const bool is_raw = sh.literals_type == static_cast<std::uint32_t>(ZstdDeviceLiterals::kRaw);
   for (unsigned literal = thread; literal < kZstdLiteralValues; literal += kThreads) {
     const std::uint32_t length = sh.lengths[literal];
-    prices->literal[literal] = is_raw        ? kRawLiteral
-                               : length == 0 ? kUnusedLiteral
+    prices->literal[literal] = is_raw        ? kZstdRawLiteralPrice
+                               : length == 0 ? kZstdUnusedLiteralPrice
                                              : static_cast<std::int16_t>(length * kCostUnitsPerBit);
   }
 }

@@ -11,8 +11,6 @@
 namespace hemstitch {
 namespace {
 
-constexpr std::size_t kMostDirectWeights = 128;
-constexpr unsigned kWeightLogs[] = {5, 6};
 constexpr std::size_t kWeightValues = kZstdMostLiteralBits + 1;
 
 std::vector<std::uint8_t> weights_of(const ZstdHuffmanCode& code) {
@@ -64,7 +62,7 @@ ZstdHuffmanCode make_zstd_huffman(const ZstdByteCounts& counts) {
 std::vector<std::byte> describe_zstd_huffman(const ZstdHuffmanCode& code) {
   const std::vector<std::uint8_t> weights = weights_of(code);
   std::vector<std::byte> best;
-  if (weights.size() <= kMostDirectWeights) {
+  if (weights.size() <= kZstdMostDirectWeights) {
     best.assign(1 + (weights.size() + 1) / 2, std::byte{0});
     best[0] = static_cast<std::byte>(127 + weights.size());
     for (std::size_t i = 0; i < weights.size(); ++i)
@@ -73,9 +71,10 @@ std::vector<std::byte> describe_zstd_huffman(const ZstdHuffmanCode& code) {
   std::array<std::uint32_t, kWeightValues> counts{};
   for (const std::uint8_t weight : weights) ++counts[weight];
   if (std::count(counts.begin(), counts.end(), 0U) + 1 == kWeightValues) return best;
-  for (const unsigned log : kWeightLogs) {
+  for (const unsigned log : kZstdWeightLogs) {
     const std::vector<std::byte> coded = code_weights(weights, counts, log);
-    if (coded.size() >= kMostDirectWeights || (!best.empty() && 1 + coded.size() >= best.size())) continue;
+    if (coded.size() >= kZstdMostDirectWeights || (!best.empty() && 1 + coded.size() >= best.size()))
+      continue;
     best.assign(1, static_cast<std::byte>(coded.size()));
     best.insert(best.end(), coded.begin(), coded.end());
   }

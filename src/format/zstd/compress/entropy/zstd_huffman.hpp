@@ -16,6 +16,8 @@ namespace hemstitch {
 
 inline constexpr unsigned kZstdMostLiteralBits = 11;
 inline constexpr std::size_t kZstdByteValues = 256;
+inline constexpr std::size_t kZstdMostDirectWeights = 128;
+inline constexpr std::array<unsigned, 2> kZstdWeightLogs{5, 6};  // of tables for weights
 
 using ZstdByteCounts = std::array<std::uint32_t, kZstdByteValues>;
 

@@ -8,6 +8,8 @@
 // Shared memory: 2 KB. Synchronisation: one barrier, then within warps. Work: O(1) a literal, and a byte.
 #include "compact/pieces/piece_words.hpp"
 #include "format/zstd/block/zstd_block_header.hpp"
+#include "format/zstd/compress/entropy/zstd_huffman.hpp"
+#include "format/zstd/compress/entropy/zstd_literals_writer.hpp"
 #include "format/zstd/compress/zstd_encoder_stages_cuda.hpp"
 #include "format/zstd/restore/zstd_device_frame.cuh"
 #include "gpu/cuda/launch.hpp"
@@ -19,9 +21,8 @@ namespace {
 
 constexpr unsigned kThreads = 128, kWarps = kThreads / 32;
 constexpr std::uint32_t kLaneLiterals = 8, kTileLiterals = 32 * kLaneLiterals;
-constexpr std::uint32_t kMostLiteralBits = 11, kLeastFourStreams = 256;  // as the twin's
 // What is left of the tile before, a tile, and a word more, to which only zeros are added.
-constexpr std::uint32_t kTileWords = 1 + kTileLiterals * kMostLiteralBits / 32 + 1;
+constexpr std::uint32_t kTileWords = 1 + kTileLiterals * kZstdMostLiteralBits / 32 + 1;
 
 struct PackShared {
   std::uint16_t codes[kZstdLiteralValues];
@@ -60,7 +61,7 @@ __device__ void put_literals_header(std::uint8_t* to, const ZstdBlockTables& tab
     put_bytes(to, type | value, bytes);
     return;
   }
-  const std::uint32_t format = count < kLeastFourStreams ? 0 : bytes - 2, width = 4 * bytes - 2;
+  const std::uint32_t format = count < kZstdLeastFourStreams ? 0 : bytes - 2, width = 4 * bytes - 2;
   put_bytes(to,
             type | format << 2 | std::uint64_t{count} << 4 |
                 std::uint64_t{tables.literal_data_bytes} << (4 + width),
@@ -169,7 +170,7 @@ __global__ void __launch_bounds__(kThreads)
     __syncthreads();
     for (unsigned i = thread; i < tables.weights_bytes; i += kThreads) at[i] = tables.weights[i];
     std::uint8_t* stream = at + tables.weights_bytes;
-    const bool has_four = literal_count >= kLeastFourStreams;
+    const bool has_four = literal_count >= kZstdLeastFourStreams;
     if (has_four) {
       if (thread < 3) put_bytes(stream + 2 * thread, tables.stream_bytes[thread], 2);
       stream += 6;

@@ -14,18 +14,16 @@ namespace hemstitch {
 namespace {
 
 constexpr std::int32_t kUnits = kCostUnitsPerBit;
-constexpr std::int32_t kUnusedLiteral = 12 * kUnits;
-constexpr std::int32_t kOnlyCode = 4, kOtherCode = 10 * kUnits;
 
 std::array<std::int32_t, 256> literal_prices(std::span<const std::byte> literals) {
   std::array<std::int32_t, 256> prices;
-  prices.fill(8 * kUnits);
+  prices.fill(kZstdRawLiteralPrice);
   if (read_zstd_literals_header(write_zstd_literals(literals)).type == ZstdLiteralsType::kRaw) return prices;
   ZstdByteCounts counts{};
   for (const std::byte literal : literals) ++counts[static_cast<std::size_t>(literal)];
   const ZstdHuffmanCode code = make_zstd_huffman(counts);
   for (std::size_t byte = 0; byte < prices.size(); ++byte)
-    prices[byte] = code.lengths[byte] == 0 ? kUnusedLiteral : code.lengths[byte] * kUnits;
+    prices[byte] = code.lengths[byte] == 0 ? kZstdUnusedLiteralPrice : code.lengths[byte] * kUnits;
   return prices;
 }
 
@@ -37,7 +35,7 @@ std::vector<std::int32_t> code_prices(const ZstdTableChoice& choice, std::size_t
   constexpr std::uint32_t kSizeUnits = kZstdSizeUnitsPerBit / kCostUnitsPerBit;
   for (std::size_t code = 0; code < code_count; ++code) {
     if (choice.mode == ZstdTableMode::kRle)
-      prices[code] = cells[code] != 0 ? kOnlyCode : kOtherCode;
+      prices[code] = cells[code] != 0 ? kZstdOnlyCodePrice : kZstdOtherCodePrice;
     else if (cells[code] == 0)
       prices[code] = static_cast<std::int32_t>(choice.table.log + 1) * kUnits;
     else

@@ -1,7 +1,8 @@
 // What literals and sequences of a block cost, for the optimal parse: the sizes that they have with the tables of a parse before.
 //
-// In sixteenths of a bit. A literal costs its code, or 8 bits if literals would be raw, or kUnusedLiteral if it did not occur. A code of a sequence costs log - log2(cells),
-// rounded to the nearest sixteenth, and its extra bits; one without cells costs a bit more than one cell would. A code that was the only one of its kind costs kOnlyCode, and the others kOtherCode.
+// In sixteenths of a bit. A literal costs its code, or 8 bits if literals would be raw, or kZstdUnusedLiteralPrice if it did not occur. A code of a sequence costs log - log2(cells),
+// rounded to the nearest sixteenth, and its extra bits; one without cells costs a bit more than one cell would. A code that was the only one of its kind costs
+// kZstdOnlyCodePrice, and the others kZstdOtherCodePrice.
 #pragma once
 
 #include <array>
@@ -11,6 +12,7 @@
 
 #include "core/sequence.hpp"
 #include "format/zstd/block/zstd_symbols.hpp"
+#include "format/zstd/compress/zstd_device_prices.hpp"
 
 namespace hemstitch {
 
