@@ -26,7 +26,7 @@ namespace hemstitch::cuda {
 namespace {
 
 constexpr unsigned kLazyThreads = 128, kLazyWarps = kLazyThreads / 32;
-constexpr unsigned kLazyBlocks = 10;  // that share a multiprocessor, at least
+constexpr unsigned kLazyBlocks = 9;  // that share a multiprocessor, at least
 constexpr std::uint32_t kLazyWindow = 32, kLazyDecided = kLazyWindow - 1;
 constexpr std::uint32_t kLeastOwn = 4, kLeastRepeat = 3;
 constexpr std::uint32_t kGainOfByte = 4, kGainOfWaiting = 4;
@@ -77,7 +77,7 @@ __device__ RawFound<kFars> load_found(const ZstdFound& found, const DeviceBlock&
   raw.near = __ldg(found.d_near_offsets + at);
   if constexpr (kFars != 0) {
 #pragma unroll
-    for (unsigned i = 0; i < raw.kRoom; ++i) raw.far[i] = __ldg(found.d_far_records[i] + at);
+    for (unsigned i = 0; i < raw.kRoom; ++i) raw.far[i] = {__ldg(&found.d_far_records[i][at].bits)};
   }
   return raw;
 }
@@ -175,8 +175,8 @@ __global__ void __launch_bounds__(kLazyThreads, kLazyBlocks)
             const std::uint32_t offset = __shfl_sync(kAllLanes, far_offset(raw.far[i]), static_cast<int>(first));
             const std::uint32_t from = begin + first + known;
             const std::uint32_t match_end = from + text.agreement(from, offset);
-            // The same bytes agree for lanes behind it that have this offset too.
-            if (cut_off[i] != 0 && lane >= first && far_offset(raw.far[i]) == offset) {
+            // The same bytes agree for lanes behind it that have this offset too. Those before it are decided.
+            if (cut_off[i] != 0 && far_offset(raw.far[i]) == offset) {
               own.consider(offset, match_end - position, kFarOrder + i);
               cut_off[i] = 0;
             }

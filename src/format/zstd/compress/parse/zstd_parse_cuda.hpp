@@ -16,6 +16,7 @@
 #include "format/zstd/compress/parse/zstd_optimal.hpp"
 #include "format/zstd/compress/zstd_block_plan.hpp"
 #include "format/zstd/compress/zstd_device_prices.hpp"
+#include "gpu/cuda/scratch.hpp"
 #include "match/common/cuda/device_block.hpp"
 #include "match/far/far_record.hpp"
 #include "parse/parse_cuda.hpp"
@@ -33,15 +34,23 @@ struct ZstdFound {
 void parse_zstd_lazy_cuda(const DeviceBlocks& blocks, const ZstdFound& found,
                           const DeviceSequences& sequences, cudaStream_t stream);
 
-// The optimal parse needs a decision for each position, and the states of as many segments as are solved at once: 16 bytes for each of their
-// positions. At most `solved_bytes` of content are; more are solved after each other, in several launches.
-std::size_t parse_zstd_optimal_cuda_scratch_bytes(const DeviceBlocks& blocks, std::uint64_t solved_bytes);
+// What the optimal parse needs: a decision for each position, and the states of as many segments as are solved at once.
+struct ZstdSolveRoom {
+  std::uint32_t* d_decisions;
+  std::byte* d_states;
+  std::uint32_t warps_at_once;  // of 32 segments each
+};
 
-// `d_prices`: one for each block. Throws kInvalidOption for blocks that are too large, for too little scratch, and for a pass that no level
-// has: those know one offset and try none, or know three and try all of them.
+// At most `solved_bytes` of content are solved at once, and the rest behind it, in further launches: each takes 20 bytes of states. The states are
+// not used any more once sequences are written, so these may lie there.
+ZstdSolveRoom take_zstd_solve_room(const DeviceBlocks& blocks, std::uint64_t solved_bytes,
+                                   Carver& decisions_carver, Carver& states_carver);
+
+// `d_prices`: one for each block. Throws kInvalidOption for blocks that are too large, and for a pass that no level has: those know one offset and
+// try none, or know three and try all of them.
 void parse_zstd_optimal_cuda(const DeviceBlocks& blocks, const ZstdFound& found,
                              const ZstdDevicePrices* d_prices, const ZstdPass& pass,
-                             const DeviceSequences& sequences, std::uint64_t solved_bytes, void* d_scratch,
-                             std::size_t scratch_bytes, cudaStream_t stream);
+                             const ZstdSolveRoom& room, const DeviceSequences& sequences,
+                             cudaStream_t stream);
 
 }  // namespace hemstitch::cuda
