@@ -113,6 +113,16 @@ inline void __syncwarp(unsigned mask = ~0u) {
   hemstitch::emulated::meet_lanes(mask, hemstitch::emulated::Meeting::kWarp, 0);
 }
 inline void __syncthreads() { hemstitch::emulated::meet_threads(false); }
+inline int __syncthreads_count(int is_so) {
+  static thread_local int count;
+  if (threadIdx.x == 0) count = 0;
+  hemstitch::emulated::meet_threads(false);
+  count += is_so != 0 ? 1 : 0;
+  hemstitch::emulated::meet_threads(false);
+  const int all = count;
+  hemstitch::emulated::meet_threads(false);  // before the next call begins to count
+  return all;
+}
 inline int __syncthreads_or(int is_so) { return hemstitch::emulated::meet_threads(is_so != 0) ? 1 : 0; }
 
 // A thread is left where it meets others alone, so nothing comes between.

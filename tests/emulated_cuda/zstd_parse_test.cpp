@@ -145,14 +145,14 @@ void expect_parses(std::span<const ParsedBlock> blocks, unsigned far_count, std:
   // Room for the states of 32 segments: several launches.
   constexpr std::uint64_t kSolvedBytes = 32 << 10;
   cuda::Carver counted(nullptr);
-  cuda::take_zstd_solve_room(batch.blocks(), kSolvedBytes, counted, counted);
+  cuda::take_zstd_states(batch.blocks(), kSolvedBytes, counted);
   Bytes scratch(counted.bytes(), std::byte{0x5F});
   cuda::Carver carver(scratch.data());
-  const cuda::ZstdSolveRoom room =
-      cuda::take_zstd_solve_room(batch.blocks(), kSolvedBytes, carver, carver);
+  const cuda::ZstdStates states = cuda::take_zstd_states(batch.blocks(), kSolvedBytes, carver);
+  std::vector<uint4> decisions(batch.blocks().total_block_bytes / 4 + 1);
   for (const ZstdPass& pass : {ZstdPass{.knows = 1, .tries = 0}, ZstdPass{}}) {
-    cuda::parse_zstd_optimal_cuda(batch.blocks(), batch.found(), device_prices.data(), pass, room,
-                                  batch.out(), nullptr);
+    cuda::parse_zstd_optimal_cuda(batch.blocks(), batch.found(), device_prices.data(), pass, states,
+                                  reinterpret_cast<std::uint32_t*>(decisions.data()), batch.out(), nullptr);
     for (std::size_t i = 0; i < blocks.size(); ++i)
       batch.expect(i, parse_zstd_optimal(blocks[i].input(), prices[i], pass),
                    what + ", knows " + std::to_string(pass.knows) + ", block " + std::to_string(i));

@@ -41,6 +41,10 @@ set(cuda
   compress/entropy/zstd_pack.cu
   compress/entropy/zstd_states.cu
   compress/entropy/zstd_values.cu
+  compress/parse/zstd_lazy.cu
+  compress/parse/zstd_optimal.cu
+  compress/zstd_compress_cuda.cpp
+  compress/zstd_cut.cu
   compress/zstd_encoder_stages_cuda.cpp
   frame/zstd_checksum.cu
   restore/zstd_block_copy.cu

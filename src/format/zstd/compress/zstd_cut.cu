@@ -117,14 +117,15 @@ Launch a_warp_each(const KernelBudget& budget, const DeviceBlocks& parts, cudaSt
 
 ZstdPlaces zstd_places(const DeviceBlocks& parts, std::uint32_t unit_bytes) {
   constexpr std::uint64_t kMostPlaces = 1u << 25;
-  const std::uint64_t per_part = (std::uint64_t{parts.max_block_bytes} + unit_bytes - 1) / unit_bytes;
+  const std::uint64_t per_part =
+      std::max<std::uint64_t>((std::uint64_t{parts.max_block_bytes} + unit_bytes - 1) / unit_bytes, 1);
   const std::uint64_t equal = per_part * parts.block_count;
   const std::uint64_t by_position = parts.total_block_bytes / unit_bytes + parts.block_count;
   const std::uint64_t count = std::min(equal, by_position);
   if (count > kMostPlaces)
     throw Error(Status::kInvalidOption, "a batch of Zstandard has too much content; divide it");
   return {unit_bytes, static_cast<std::uint32_t>(count),
-          equal <= by_position ? static_cast<std::uint32_t>(per_part) : 0};
+          equal == count ? static_cast<std::uint32_t>(per_part) : 0};
 }
 
 DeviceBlocks cut_zstd_units(const DeviceBlocks& parts, const ZstdPlaces& places, std::uint32_t history_bytes,

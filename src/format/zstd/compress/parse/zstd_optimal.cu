@@ -401,37 +401,35 @@ std::uint32_t warps_per_block(const DeviceBlocks& blocks) {
 
 }  // namespace
 
-ZstdSolveRoom take_zstd_solve_room(const DeviceBlocks& blocks, std::uint64_t solved_bytes,
-                                   Carver& decisions_carver, Carver& states_carver) {
+ZstdStates take_zstd_states(const DeviceBlocks& blocks, std::uint64_t solved_bytes, Carver& carver) {
   const std::uint64_t warps = std::uint64_t{blocks.block_count} * warps_per_block(blocks);
   const auto at_once = static_cast<std::uint32_t>(std::min<std::uint64_t>(
       {warps, std::max<std::uint64_t>(solved_bytes / kSolvedByWarp, 1), kMostSolvingWarps}));
-  return {decisions_carver.take<std::uint32_t>(blocks.total_block_bytes),
-          states_carver.take<std::byte>(std::size_t{at_once} * kSolvedRows * 32 * sizeof(uint4)), at_once};
+  return {carver.take<std::byte>(std::size_t{at_once} * kSolvedRows * 32 * sizeof(uint4)), at_once};
 }
 
 void parse_zstd_optimal_cuda(const DeviceBlocks& blocks, const ZstdFound& found,
-                             const ZstdDevicePrices* d_prices, const ZstdPass& pass,
-                             const ZstdSolveRoom& room, const DeviceSequences& sequences,
+                             const ZstdDevicePrices* d_prices, const ZstdPass& pass, const ZstdStates& states,
+                             std::uint32_t* d_decisions, const DeviceSequences& sequences,
                              cudaStream_t stream) {
   const bool is_cheap = pass.knows == 1 && pass.tries == 0, is_full = pass.knows == 3 && pass.tries == 3;
   if (blocks.max_block_bytes > kZstdOwnBlockBytes || is_cheap == is_full)
     throw Error(Status::kInvalidOption, "parse_zstd: blocks that are too large, or a pass that no level has");
   const std::uint64_t warps = std::uint64_t{blocks.block_count} * warps_per_block(blocks);
-  for (std::uint64_t first = 0; first < warps; first += room.warps_at_once)
+  for (std::uint64_t first = 0; first < warps; first += states.warps_at_once)
     launch({.kernel = kSolveBudget,
-            .grid = static_cast<unsigned>(std::min<std::uint64_t>(room.warps_at_once, warps - first)),
+            .grid = static_cast<unsigned>(std::min<std::uint64_t>(states.warps_at_once, warps - first)),
             .stream = stream,
             .work = work_of(blocks)},
            is_cheap ? solve_zstd_segments<1, 0> : solve_zstd_segments<3, 3>, blocks, found, d_prices,
            static_cast<std::uint32_t>(first), warps_per_block(blocks),
-           reinterpret_cast<uint4*>(room.d_states), room.d_decisions);
+           reinterpret_cast<uint4*>(states.d_states), d_decisions);
   check(cudaMemsetAsync(sequences.d_total, 0, sizeof(std::uint64_t), stream), "parse_zstd: cudaMemsetAsync");
   launch({.kernel = kWalkDecisionsBudget,
           .grid = (blocks.block_count + kWalkWarps - 1) / kWalkWarps,
           .stream = stream,
           .work = work_of(blocks)},
-         walk_zstd_decisions, blocks, room.d_decisions, sequences);
+         walk_zstd_decisions, blocks, d_decisions, sequences);
 }
 
 }  // namespace hemstitch::cuda

@@ -34,23 +34,21 @@ struct ZstdFound {
 void parse_zstd_lazy_cuda(const DeviceBlocks& blocks, const ZstdFound& found,
                           const DeviceSequences& sequences, cudaStream_t stream);
 
-// What the optimal parse needs: a decision for each position, and the states of as many segments as are solved at once.
-struct ZstdSolveRoom {
-  std::uint32_t* d_decisions;
+// The states of as many segments as are solved at once.
+struct ZstdStates {
   std::byte* d_states;
   std::uint32_t warps_at_once;  // of 32 segments each
 };
 
-// At most `solved_bytes` of content are solved at once, and the rest behind it, in further launches: each takes 20 bytes of states. The states are
-// not used any more once sequences are written, so these may lie there.
-ZstdSolveRoom take_zstd_solve_room(const DeviceBlocks& blocks, std::uint64_t solved_bytes,
-                                   Carver& decisions_carver, Carver& states_carver);
+// At most `solved_bytes` of content are solved at once, and the rest behind it, in further launches: each byte takes 20 bytes of states. Nothing
+// reads states once sequences are written, so these may lie there.
+ZstdStates take_zstd_states(const DeviceBlocks& blocks, std::uint64_t solved_bytes, Carver& carver);
 
-// `d_prices`: one for each block. Throws kInvalidOption for blocks that are too large, and for a pass that no level has: those know one offset and
-// try none, or know three and try all of them.
+// `d_prices`: one for each block. `d_decisions`: scratch, 4 bytes for each position, as d_records. Throws kInvalidOption for blocks that are too large,
+// and for a pass that no level has: those know one offset and try none, or know three and try all of them.
 void parse_zstd_optimal_cuda(const DeviceBlocks& blocks, const ZstdFound& found,
-                             const ZstdDevicePrices* d_prices, const ZstdPass& pass,
-                             const ZstdSolveRoom& room, const DeviceSequences& sequences,
+                             const ZstdDevicePrices* d_prices, const ZstdPass& pass, const ZstdStates& states,
+                             std::uint32_t* d_decisions, const DeviceSequences& sequences,
                              cudaStream_t stream);
 
 }  // namespace hemstitch::cuda
