@@ -31,6 +31,7 @@ struct BlockWork {
   Format format = Format::kLz4;
   std::uint64_t block_bytes = 0;    // of a full block; restoring: of its content
   std::uint64_t history_bytes = 0;  // the most history of a block
+  bool linked = false;              // compressing: histories are the content before the blocks
   std::uint64_t more_blocks =
       0;                // blocks in a batch beyond bytes / block_bytes, since many blocks are shorter
   int level = 1;        // compressing
@@ -70,6 +71,8 @@ class BlockEngine {
   virtual void restore(std::span<BlockTask> tasks, Format format) = 0;
   // Whether restore() takes this format, of which the engine may only have decoders of streams.
   virtual bool restores_blocks(Format /*format*/) const { return true; }
+  // Whether it can restore what it compresses, to compare it: with histories too.
+  virtual bool verifies_blocks(Format format) const { return restores_blocks(format); }
   // An encoder for all of a frame, or null if the engine has none.
   virtual std::unique_ptr<StreamEncoder> make_stream_encoder(Format /*format*/,
                                                              const StreamEncoding& /*encoding*/) {

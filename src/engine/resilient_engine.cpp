@@ -278,7 +278,12 @@ void ResilientEngine::compress_piece(std::span<BlockTask> tasks, const EncodePar
   };
   try {
     timed(tasks, [&] { engine_->compress(tasks, parameters); });
-    if (!verify_room.empty()) timed(tasks, [&] { verify(*engine_, tasks, parameters.format, verify_room); });
+    if (!verify_room.empty()) {
+      BlockEngine& restorer = engine_->verifies_blocks(parameters.format)
+                                  ? *engine_
+                                  : fallback_engine(fastest_restorer(parameters.format));
+      timed(tasks, [&] { verify(restorer, tasks, parameters.format, verify_room); });
+    }
   } catch (const Error& error) {
     if (!is_device_failure(error) || !redo) throw;
     count_failed_call(error.what());

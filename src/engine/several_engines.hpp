@@ -40,6 +40,9 @@ class SeveralEngines : public BlockEngine {
   bool restores_blocks(Format format) const override {
     return members_.front().engine->restores_blocks(format);
   }
+  bool verifies_blocks(Format format) const override {
+    return members_.front().engine->verifies_blocks(format);
+  }
   // The first engine makes it: each part of a stream needs the part before it.
   StreamMemory stream_memory(Format format, const FrameHeader& header,
                              const StreamMeans& means) const override {

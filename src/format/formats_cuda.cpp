@@ -18,11 +18,6 @@ namespace {
               fmt::format("CUDA devices do not restore {}", FormatTable::instance().of(id).title()));
 }
 
-[[noreturn]] void refuse_to_compress(Format id) {
-  throw Error(Status::kInvalidOption,
-              fmt::format("CUDA devices do not compress to {}", FormatTable::instance().of(id).title()));
-}
-
 std::vector<std::unique_ptr<DeviceFormat>> make_formats() {
   std::vector<std::unique_ptr<DeviceFormat>> formats;
 #define ADD(name, cuda, webgpu)         \
@@ -63,19 +58,6 @@ const DeviceFormat* device_format(Format id) {
   for (const auto& format : device_formats())
     if (format->id() == id) return format.get();
   return nullptr;
-}
-
-std::size_t RestoredDeviceFormat::compress_span_scratch_bytes(const DeviceBlocks&, int, std::size_t) const {
-  refuse_to_compress(id());
-}
-void RestoredDeviceFormat::compress_span(const DeviceBlocks&, int, std::size_t, const DeviceSpan&, void*,
-                                         std::size_t, cudaStream_t) const {
-  refuse_to_compress(id());
-}
-
-bool devices_compress(Format id) {
-  const DeviceFormat* const format = device_format(id);
-  return format != nullptr && dynamic_cast<const RestoredDeviceFormat*>(format) == nullptr;
 }
 
 const DeviceFormat* device_format_of_stream(std::span<const std::byte> head) {

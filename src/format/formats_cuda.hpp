@@ -20,15 +20,6 @@ std::span<const std::unique_ptr<DeviceFormat>> device_formats();
 
 // Null if devices do not support the format.
 const DeviceFormat* device_format(Format id);
-// A format that devices restore, and do not compress to: the two functions throw kInvalidOption.
-class RestoredDeviceFormat : public DeviceFormat {
- public:
-  std::size_t compress_span_scratch_bytes(const DeviceBlocks& blocks, int level,
-                                          std::size_t block_bytes) const final;
-  void compress_span(const DeviceBlocks& blocks, int level, std::size_t block_bytes, const DeviceSpan& span,
-                     void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) const final;
-};
-bool devices_compress(Format id);
 // Judges by a file's first bytes. Null if devices restore no stream that begins like this.
 const DeviceFormat* device_format_of_stream(std::span<const std::byte> head);
 

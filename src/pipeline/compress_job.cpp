@@ -97,6 +97,7 @@ void CompressJob::plan_for_engine() {
                                         .format = options.format,
                                         .block_bytes = options.block_bytes,
                                         .history_bytes = std::max(history_bytes_, dictionary_.size()),
+                                        .linked = history_bytes_ != 0,
                                         .level = options.level,
                                         .verify = options.verify});
   needs.device_limit_bytes = options.gpu_memory_limit_bytes;

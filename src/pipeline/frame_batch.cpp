@@ -59,6 +59,7 @@ FrameCompressor::FrameCompressor(const CompressOptions& given, const FrameBatchL
                                       .format = options.format,
                                       .block_bytes = options.block_bytes,
                                       .history_bytes = std::max(writer_->history_bytes(), dictionary_.size()),
+                                      .linked = writer_->history_bytes() != 0,
                                       .more_blocks = most_inputs_,
                                       .level = options.level,
                                       .verify = options.verify});

@@ -8,6 +8,7 @@
 #include "finder_cases.hpp"
 #include "format/deflate/deflate_levels.hpp"
 #include "match/near_three/near_three_cuda.hpp"
+#include "match/near_three/near_three_wide_cuda.hpp"
 
 namespace hemstitch {
 namespace {
@@ -138,6 +139,46 @@ TEST_F(NearThreeCuda, EqualsItsTwinOnLongRows) {
           ASSERT_EQ(difference(cases, batch, find_on_device(batch, parameters, stream), parameters), "")
               << "blocks of " << block_bytes << ", " << text(parameters);
         }
+    }
+}
+
+// ---- Windows of more than 32 KB ----
+
+void expect_equal_wide(const std::vector<FinderCase>& cases, const FinderBatch& batch,
+                       const cuda::Stream& stream) {
+  for (const std::uint32_t depth : {1u, 4u, 16u})
+    for (const std::uint32_t window_bytes : {100u, 40'000u, 65'535u}) {
+      const NearThreeParameters parameters{.depth = depth, .window_bytes = window_bytes};
+      const std::size_t scratch_bytes =
+          cuda::find_near_three_wide_cuda_scratch_bytes(batch.blocks(), parameters);
+      const auto offsets = batch.run_for<std::uint16_t>(
+          scratch_bytes, [&](std::uint16_t* d_near_offsets, void* d_scratch) {
+            cuda::find_near_three_wide_cuda(batch.blocks(), parameters, d_near_offsets, d_scratch, scratch_bytes,
+                                            stream.get());
+          });
+      ASSERT_EQ(difference(cases, batch, offsets, parameters), "") << text(parameters);
+    }
+}
+
+TEST_F(NearThreeCuda, WideWindowsEqualTheTwin) {
+  const cuda::Stream stream;
+  std::vector<FinderCase> mixed{{"mixed", mixed_bytes((1 << 20) + 65'535, 5), 65'535},
+                                {"few values", random_bytes(1'000'000, 6, 4), 0}};
+  for (const std::vector<FinderCase>& cases : {small_cases(), large_cases(), mixed})
+    expect_equal_wide(cases, FinderBatch(cases, stream), stream);
+}
+
+// Stale links lead across blocks here, and histories have the links of the block before.
+TEST_F(NearThreeCuda, WideWindowsEqualTheTwinOnRows) {
+  constexpr std::size_t kEnoughBlocks = 30'000;  // empty blocks make it seem to a warp that there are many
+  const cuda::Stream stream;
+  for (const Bytes& file :
+       {wordy_bytes(1'200'000, 12), mixed_bytes(1'200'000, 3), random_bytes(1'200'000, 5, 20)})
+    for (const std::size_t block_bytes : {65'536, 300'001}) {
+      std::vector<FinderCase> cases = row_cases(file, block_bytes, 65'535);
+      expect_equal_wide(cases, FinderBatch(file, cases, stream), stream);
+      cases.resize(kEnoughBlocks);
+      expect_equal_wide(cases, FinderBatch(file, cases, stream), stream);
     }
 }
 

@@ -16,7 +16,7 @@
 namespace hemstitch {
 namespace {
 
-constexpr std::string_view kWork = "LZ4 and DEFLATE, and restoring Zstandard,";
+constexpr std::string_view kWork = "LZ4, DEFLATE and Zstandard";
 
 class CudaBackend : public Backend {
  public:
@@ -63,10 +63,7 @@ class CudaBackend : public Backend {
   }
   bool is_started() const override { return is_started_; }
   std::string_view fallback_name() const override { return "reference"; }
-  bool supports(Format format, Direction direction) const override {
-    return direction == Direction::kCompress ? cuda::devices_compress(format)
-                                             : cuda::device_format(format) != nullptr;
-  }
+  bool supports(Format format, Direction) const override { return cuda::device_format(format) != nullptr; }
   bool restores_streams() const override { return true; }
   std::unique_ptr<BlockEngine> make_engine(std::string_view wanted) const override {
     std::vector<std::unique_ptr<BlockEngine>> engines;

@@ -185,6 +185,8 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const EncodeParameters&
   const DeviceFormat& format = known_format(parameters.format);
   cudaStream_t const stream = slot.stream.get();
   const std::size_t count = tasks.size();
+  for (BlockTask& task : tasks)
+    if (!task.dictionary.empty()) task.history = format.dictionary_history(task.dictionary);
   const bool has_histories =
       std::ranges::any_of(tasks, [](const BlockTask& task) { return !task.history.empty(); });
   const Staging staging = stage_for_compression(tasks, !has_histories && slot.holds(whole_input(tasks)));
@@ -332,8 +334,11 @@ std::uint64_t slot_bytes(const BlockWork& work, std::uint64_t full_blocks) {
   constexpr std::uint64_t kAroundBlockBytes = 64;  // alignment, and the frame's bytes
   const std::uint64_t count = full_blocks + work.more_blocks;
   const std::uint64_t content_bytes = full_blocks * work.block_bytes;
-  // When compressing, histories are in the input; when restoring, in the input and the output.
-  const std::uint64_t span_bytes = content_bytes + count * (work.history_bytes + kAroundBlockBytes);
+  // When compressing, histories are in the input; when restoring, in the input and the output. Those of a linked frame's blocks are the blocks
+  // before them but for that of each input's first block in the batch.
+  const std::uint64_t histories = work.linked ? std::min(count, 1 + work.more_blocks) : count;
+  const std::uint64_t span_bytes =
+      content_bytes + histories * work.history_bytes + count * kAroundBlockBytes;
   std::uint64_t bytes = 2 * span_bytes;
   PinnedArrays compress_arrays(nullptr, nullptr), restore_arrays(nullptr, nullptr);
   CompressArrays(compress_arrays, count);
@@ -478,6 +483,11 @@ void CudaEngine::restore(std::span<BlockTask> tasks, Format id) {
 bool CudaEngine::restores_blocks(Format id) const {
   const DeviceFormat* const format = device_format(id);
   return format != nullptr && format->restores();
+}
+
+bool CudaEngine::verifies_blocks(Format id) const {
+  const DeviceFormat* const format = device_format(id);
+  return format != nullptr && format->restores_histories();
 }
 
 std::uint64_t CudaEngine::stream_limit_bytes(const StreamMeans& means) const {

@@ -55,6 +55,7 @@ class CudaEngine : public BlockEngine {
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) override;
   void restore(std::span<BlockTask> tasks, Format format) override;
   bool restores_blocks(Format format) const override;
+  bool verifies_blocks(Format format) const override;
   // The processor restores streams that are too short, or that find no memory here.
   StreamMemory stream_memory(Format format, const FrameHeader& header,
                              const StreamMeans& means) const override;

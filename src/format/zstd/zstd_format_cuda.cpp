@@ -1,25 +1,43 @@
-// Zstandard on CUDA devices. They restore chunks for batch.h and frames whose places are known (restore/zstd_restore_cuda.hpp), and long frames piece
-// by piece. They do not compress.
+// Zstandard on CUDA devices. They write parts of frames; they restore chunks for batch.h and frames whose places are known
+// (restore/zstd_restore_cuda.hpp), and long frames piece by piece.
+#include <algorithm>
 #include <string>
 
 #include "core/device_failures.hpp"
 #include "format/formats.hpp"
 #include "format/formats_cuda.hpp"
+#include "format/zstd/compress/zstd_compress_cuda.hpp"
 #include "format/zstd/frame/zstd_checksum_cuda.hpp"
+#include "format/zstd/restore/zstd_dictionary.hpp"
 #include "format/zstd/restore/zstd_restore_cuda.hpp"
 #include "format/zstd/stream/zstd_device_decoder.hpp"
 #include "format/zstd/stream/zstd_piece_device_cuda.hpp"
+#include "format/zstd/zstd_levels.hpp"
 #include "gpu/cuda/cuda_error.hpp"
 
 namespace hemstitch::cuda {
 namespace {
 
-class ZstdDeviceFormat : public RestoredDeviceFormat {
+class ZstdDeviceFormat : public DeviceFormat {
  public:
   Format id() const override { return Format::kZstd; }
 
+  // No match reaches farther back than kFarWindowBytes.
+  std::span<const std::byte> dictionary_history(std::span<const std::byte> dictionary) const override {
+    const std::span<const std::byte> content = read_zstd_dictionary(dictionary).content;
+    return content.last(std::min<std::size_t>(content.size(), kFarWindowBytes));
+  }
+  std::size_t compress_span_scratch_bytes(const DeviceBlocks& blocks, int level, std::size_t) const override {
+    return compress_zstd_span_cuda_scratch_bytes(blocks, zstd_level(level));
+  }
+  void compress_span(const DeviceBlocks& blocks, int level, std::size_t, const DeviceSpan& span,
+                     void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) const override {
+    compress_zstd_span_cuda(blocks, zstd_level(level), span, d_scratch, scratch_bytes, stream);
+  }
+
   // Blocks are what stands between a frame's header and its checksum, where its place is known (frame/zstd_reader.hpp).
   bool restores() const override { return true; }
+  bool restores_histories() const override { return false; }
   std::size_t restore_scratch_bytes(const DeviceRestore& batch) const override {
     return restore_zstd_cuda_scratch_bytes(batch);
   }

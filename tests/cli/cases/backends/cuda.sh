@@ -41,6 +41,14 @@ for format in bgzf gzip zlib deflate; do
   same gpu.$format twin.$format
   hemstitch -dcq --backend cuda --format $format gpu.$format | cmp - data
 done
+for options in -1 -3 -5 -10 -16 '-3 --seekable=128K' '-5 -B1'; do
+  # shellcheck disable=SC2086
+  hemstitch -f --backend cuda --verify --format zstd $options data -o gpu.zst
+  # shellcheck disable=SC2086
+  hemstitch -f --backend reference --format zstd $options data -o twin.zst
+  same gpu.zst twin.zst
+  hemstitch -dc --backend cpu gpu.zst | cmp - data
+done
 hemstitch -t --backend cuda gpu.bgzf
 hemstitch -dc --backend cuda --range 100000-100050 gpu.bgzf | cmp - <(tail -c +100001 data | head -c 50)
 hemstitch search -zc --backend cuda the gpu.bgzf >on_device || true
