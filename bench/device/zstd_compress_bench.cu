@@ -105,10 +105,10 @@ class Parts {
     for (std::size_t copy = 0; copy < copies_; ++copy)
       for (std::size_t begin = 0; begin < bytes.size(); begin += kZstdDefaultPartBytes) {
         const std::size_t position = copy * bytes.size() + begin;
-        parts.push_back(
-            {d_input_.data + position,
-             static_cast<std::uint32_t>(std::min(kZstdDefaultPartBytes, bytes.size() - begin)),
-             static_cast<std::uint32_t>(std::min<std::size_t>(begin, kFarWindowBytes)), position});
+        parts.push_back({d_input_.data + position,
+                         static_cast<std::uint32_t>(std::min(kZstdDefaultPartBytes, bytes.size() - begin)),
+                         static_cast<std::uint32_t>(std::min<std::size_t>(begin, kFarWindowBytes)),
+                         position});
         batch_.max_block_bytes = std::max(batch_.max_block_bytes, parts.back().block_bytes);
         batch_.max_history_bytes = std::max(batch_.max_history_bytes, parts.back().history_bytes);
       }
@@ -187,7 +187,7 @@ class Parts {
     return (bytes_.size() + kZstdDefaultPartBytes - 1) / kZstdDefaultPartBytes;
   }
   // Of the first one. Those of others may lie otherwise.
-  std::size_t places_of_a_copy(const cuda::ZstdPlaces& places) const {
+  std::size_t places_of_a_copy(const cuda::ZstdUnitPlaces& places) const {
     return places.first(bytes_.size(), static_cast<std::uint32_t>(parts_of_a_copy()));
   }
 
@@ -196,7 +196,8 @@ class Parts {
                 std::size_t room) const {
     // Checksums of what was written: all copies are the first one.
     const DeviceArray<std::size_t> d_sizes(std::vector<std::size_t>(sizes.begin(), sizes.end()));
-    const DeviceArray<const std::byte*> d_written(std::vector<const std::byte*>(targets.begin(), targets.end()));
+    const DeviceArray<const std::byte*> d_written(
+        std::vector<const std::byte*>(targets.begin(), targets.end()));
     const DeviceArray<std::uint32_t> d_checksums(sizes.size());
     cuda::crc32_spans_cuda(d_written.data, d_sizes.data, sizes.size(), d_checksums.data, nullptr);
     const std::vector<std::uint32_t> checksums = d_checksums.download(0, sizes.size());
@@ -217,11 +218,13 @@ class Parts {
     Bytes expected(zstd_data_room(first_bytes));
     expected.resize(
         compress_zstd_part_reference({std::span(bytes_).first(first_bytes), 0}, level, expected).bytes);
-    if (expected.size() > data.size() || !std::ranges::equal(expected, std::span(data).first(expected.size())))
+    if (expected.size() > data.size() ||
+        !std::ranges::equal(expected, std::span(data).first(expected.size())))
       return false;
 
     Bytes frame(kZstdMostHeaderBytes);
-    frame.resize(write_zstd_header({.window_bytes = kFarWindowBytes, .content_bytes = bytes_.size()}, frame.data()));
+    frame.resize(
+        write_zstd_header({.window_bytes = kFarWindowBytes, .content_bytes = bytes_.size()}, frame.data()));
     frame.insert(frame.end(), data.begin(), data.end());
     frame.insert(frame.end(), kZstdEndOfBlocks.begin(), kZstdEndOfBlocks.end());
     Bytes restored(bytes_.size());
@@ -248,8 +251,7 @@ int run(int argc, char** argv) {
   for (const char* const file : kFiles) {
     const Bytes bytes = testing::read_file(std::string(argv[1]) + "/silesia/" + file, std::size_t{1} << 30);
     const Parts parts(file, bytes, in_flight);
-    for (const auto& [letter, level] :
-         {std::pair{'1', 1}, {'3', 3}, {'5', 5}, {'a', 10}, {'t', 16}})
+    for (const auto& [letter, level] : {std::pair{'1', 1}, {'3', 3}, {'5', 5}, {'a', 10}, {'t', 16}})
       if (wanted.find(letter) != std::string::npos) parts.compress(level, totals);
   }
   totals.print();

@@ -151,10 +151,10 @@ void expect_equal_wide(const std::vector<FinderCase>& cases, const FinderBatch& 
       const NearThreeParameters parameters{.depth = depth, .window_bytes = window_bytes};
       const std::size_t scratch_bytes =
           cuda::find_near_three_wide_cuda_scratch_bytes(batch.blocks(), parameters);
-      const auto offsets = batch.run_for<std::uint16_t>(
-          scratch_bytes, [&](std::uint16_t* d_near_offsets, void* d_scratch) {
-            cuda::find_near_three_wide_cuda(batch.blocks(), parameters, d_near_offsets, d_scratch, scratch_bytes,
-                                            stream.get());
+      const auto offsets =
+          batch.run_for<std::uint16_t>(scratch_bytes, [&](std::uint16_t* d_near_offsets, void* d_scratch) {
+            cuda::find_near_three_wide_cuda(batch.blocks(), parameters, d_near_offsets, d_scratch,
+                                            scratch_bytes, stream.get());
           });
       ASSERT_EQ(difference(cases, batch, offsets, parameters), "") << text(parameters);
     }

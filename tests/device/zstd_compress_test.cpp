@@ -80,8 +80,7 @@ class SpanRoom {
     }
     EXPECT_EQ(downloaded(d_statuses_, stream_), statuses) << what;
     const std::vector<std::uint32_t> got = downloaded(d_sizes_, stream_);
-    for (std::size_t i = 0; i < sizes.size(); ++i)
-      ASSERT_EQ(got[i], sizes[i]) << what << ", part " << i;
+    for (std::size_t i = 0; i < sizes.size(); ++i) ASSERT_EQ(got[i], sizes[i]) << what << ", part " << i;
     EXPECT_EQ(downloaded(d_offsets_, stream_).back(), bytes_) << what;
     ASSERT_EQ(block_difference(what, span, downloaded(d_span_, stream_)), "");
   }
@@ -103,7 +102,8 @@ void expect_twins(const FinderBatch& batch, const std::vector<FinderCase>& cases
     std::size_t bytes = 0;
     for (const Bytes& part : expected) bytes += part.size() + 2 * around;
     const DeviceBlocks& parts = batch.blocks();
-    const Scratch scratch(cuda::compress_zstd_span_cuda_scratch_bytes(parts, zstd_level(level)), stream.get());
+    const Scratch scratch(cuda::compress_zstd_span_cuda_scratch_bytes(parts, zstd_level(level)),
+                          stream.get());
     for (const std::size_t missing : {0, 1}) {
       if (missing > bytes) continue;
       const SpanRoom room(bytes, cases.size(), around, stream);
@@ -130,7 +130,8 @@ void expect_twins(const Bytes& file, std::size_t part_bytes, std::initializer_li
 
 TEST_F(ZstdCompressCuda, EqualsItsTwinOnSmallParts) {
   std::vector<FinderCase> cases;
-  for (Shape& shape : boundary_shapes(4097)) cases.push_back({std::move(shape.name), std::move(shape.bytes), 0});
+  for (Shape& shape : boundary_shapes(4097))
+    cases.push_back({std::move(shape.name), std::move(shape.bytes), 0});
   for (const FinderCase& one : small_cases()) cases.push_back(one);
   expect_twins(cases, {1, 3, 5});
   expect_twins({cases.begin(), cases.begin() + 100}, {10, 16});
@@ -234,8 +235,8 @@ TEST_F(ZstdFilesCuda, AreThoseOfTheReferenceAndLibzstdReadsThem) {
           options.backend = "cuda";
           const Bytes ours = compress(text, options);
           options.backend = "reference";
-          const std::string what =
-              fmt::format("{} bytes, level {}, dictionary {}, seekable {}", size, level, with_dictionary, seekable);
+          const std::string what = fmt::format("{} bytes, level {}, dictionary {}, seekable {}", size, level,
+                                               with_dictionary, seekable);
           ASSERT_EQ(block_difference(what, compress(text, options), ours), "");
           if (with_dictionary || seekable != 0) continue;
           Bytes back(size + 1);

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "compact/scan/scan_cuda.hpp"
-#include "match/far/far_cuda.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "match/near_three/near_three_wide_cuda.hpp"
 
@@ -15,8 +14,9 @@ namespace {
 template <class Record, class Find>
 void find_in_each(const DeviceBlocks& batch, Record* records, const Find& find) {
   for (const DeviceBlock& block : std::span(batch.d_blocks, batch.block_count)) {
-    const FinderInput input{std::span(block.d_block - block.history_bytes, block.history_bytes + block.block_bytes),
-                            block.history_bytes};
+    const FinderInput input{
+        std::span(block.d_block - block.history_bytes, block.history_bytes + block.block_bytes),
+        block.history_bytes};
     const auto found = find(input);
     std::ranges::copy(found, records + block.position);
   }
@@ -27,7 +27,8 @@ void find_in_each(const DeviceBlocks& batch, Record* records, const Find& find) 
 std::size_t find_hash_chain_cuda_scratch_bytes(const DeviceBlocks&, const HashChainParameters&) { return 1; }
 void find_hash_chain_cuda(const DeviceBlocks& batch, const HashChainParameters& parameters,
                           MatchRecord* d_records, void*, std::size_t, cudaStream_t) {
-  find_in_each(batch, d_records, [&](const FinderInput& input) { return find_hash_chain(input, parameters); });
+  find_in_each(batch, d_records,
+               [&](const FinderInput& input) { return find_hash_chain(input, parameters); });
 }
 
 std::size_t find_near_three_wide_cuda_scratch_bytes(const DeviceBlocks&, const NearThreeParameters&) {
@@ -37,17 +38,6 @@ void find_near_three_wide_cuda(const DeviceBlocks& batch, const NearThreeParamet
                                std::uint16_t* d_near_offsets, void*, std::size_t, cudaStream_t) {
   find_in_each(batch, d_near_offsets,
                [&](const FinderInput& input) { return find_near_three(input, parameters); });
-}
-
-std::size_t find_far_cuda_scratch_bytes(const DeviceBlocks&, const FarParameters&) { return 1; }
-void find_far_cuda(const DeviceBlocks& batch, const FarParameters& parameters, FarRecord* d_records, void*,
-                   std::size_t, cudaStream_t) {
-  find_in_each(batch, d_records, [&](const FinderInput& input) {
-    std::vector<FarRecord> records;
-    for (const WideRecord& far : find_far(input, parameters))
-      records.push_back(pack_far_record(far.offset, far.length));
-    return records;
-  });
 }
 
 std::size_t scan_sizes_cuda_scratch_bytes(std::uint64_t) { return 1; }

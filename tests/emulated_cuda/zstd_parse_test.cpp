@@ -91,9 +91,9 @@ class ParseBatch {
 
   void expect(std::size_t block, const std::vector<Sequence>& expected, std::string_view what) const {
     ASSERT_EQ(counts_[block], expected.size()) << what;
-    const Sequence* const made = sequences_.data() +
-                                 first_sequence(rows_[block].position, static_cast<std::uint32_t>(block),
-                                                zstd_block_plan());
+    const Sequence* const made =
+        sequences_.data() +
+        first_sequence(rows_[block].position, static_cast<std::uint32_t>(block), zstd_block_plan());
     for (std::size_t i = 0; i < expected.size(); ++i) {
       ASSERT_EQ(made[i].literal_count, expected[i].literal_count) << what << ", sequence " << i;
       ASSERT_EQ(made[i].match_length, expected[i].match_length) << what << ", sequence " << i;
@@ -212,7 +212,8 @@ TEST(EmulatedZstdParse, WholeBlocks) {
                              +[](std::size_t count) { return periodic_bytes(count, 20'000); },
                              +[](std::size_t count) { return copied_bytes(count, 9); }}) {
       if (tried++ % kTriedOneOf != 0) continue;
-      std::vector<ParsedBlock> blocks{parsed_block(make(kHistoryBytes + kZstdOwnBlockBytes), kHistoryBytes, far_count)};
+      std::vector<ParsedBlock> blocks{
+          parsed_block(make(kHistoryBytes + kZstdOwnBlockBytes), kHistoryBytes, far_count)};
       blocks.push_back(parsed_block(make(32'769), 0, far_count));
       expect_parses(blocks, far_count, "whole blocks");
     }
@@ -223,23 +224,27 @@ TEST(EmulatedZstdParse, AnyTrueMatches) {
   std::mt19937 random(7);
   for (std::uint32_t seed = 1; seed <= 12 / kTriedOneOf + 1; ++seed) {
     const std::size_t history = seed % 2 * 3000, bytes = 5000 + seed;
-    const Bytes data = seed % 3 == 0 ? runs_bytes(history + bytes, seed)
+    const Bytes data = seed % 3 == 0   ? runs_bytes(history + bytes, seed)
                        : seed % 3 == 1 ? periodic_bytes(history + bytes, 100 + seed)
                                        : table_bytes(history + bytes, seed);
-    ParsedBlock block{data, history, MatchRecords(bytes), NearOffsets(bytes), {WideRecords(bytes), WideRecords(bytes)}};
+    ParsedBlock block{
+        data, history, MatchRecords(bytes), NearOffsets(bytes), {WideRecords(bytes), WideRecords(bytes)}};
     for (std::size_t i = 0; i < bytes; ++i) {
       const auto match = [&](std::size_t most_bytes) -> Match {
         const std::size_t p = history + i;
         if (p == 0 || random() % 3 == 0) return {};
         const std::size_t offset = 1 + random() % (random() % 2 == 0 ? std::min<std::size_t>(p, 300) : p);
         std::size_t length = 0;
-        while (length < most_bytes && p + length < data.size() && data[p + length] == data[p + length - offset])
+        while (length < most_bytes && p + length < data.size() &&
+               data[p + length] == data[p + length - offset])
           ++length;
         if (length > 8 && random() % 2 == 0) length -= random() % 4;
         return {static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(length)};
       };
-      if (const Match one = match(kMaxRecordLength); one.length >= 4) block.records[i] = pack_match(one.offset, one.length);
-      if (const Match one = match(3); one.length == 3) block.near_offsets[i] = static_cast<std::uint16_t>(one.offset);
+      if (const Match one = match(kMaxRecordLength); one.length >= 4)
+        block.records[i] = pack_match(one.offset, one.length);
+      if (const Match one = match(3); one.length == 3)
+        block.near_offsets[i] = static_cast<std::uint16_t>(one.offset);
       for (WideRecords& far : block.far_records)
         if (const Match one = match(144); one.length >= 4) far[i] = one;
     }

@@ -337,8 +337,7 @@ std::uint64_t slot_bytes(const BlockWork& work, std::uint64_t full_blocks) {
   // When compressing, histories are in the input; when restoring, in the input and the output. Those of a linked frame's blocks are the blocks
   // before them but for that of each input's first block in the batch.
   const std::uint64_t histories = work.linked ? std::min(count, 1 + work.more_blocks) : count;
-  const std::uint64_t span_bytes =
-      content_bytes + histories * work.history_bytes + count * kAroundBlockBytes;
+  const std::uint64_t span_bytes = content_bytes + histories * work.history_bytes + count * kAroundBlockBytes;
   std::uint64_t bytes = 2 * span_bytes;
   PinnedArrays compress_arrays(nullptr, nullptr), restore_arrays(nullptr, nullptr);
   CompressArrays(compress_arrays, count);
@@ -468,6 +467,8 @@ LargeBuffer CudaEngine::make_buffer(std::size_t bytes) const {
 }
 
 void CudaEngine::compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) {
+  if (parameters.window_log != 0)
+    throw Error(Status::kInvalidOption, "window_log: only the backend 'cpu' searches for long matches");
   device_.make_current();
   slots_.run(tasks, clock_.get(),
              [&](Slot& slot, std::span<BlockTask> batch) { compress_in(slot, batch, parameters); });

@@ -21,18 +21,17 @@ struct PartPlaces {
 };
 
 // False for warps behind the last part.
-__device__ bool find_places(const DeviceBlocks& parts, const ZstdPlaces& places, PartPlaces& of) {
+__device__ bool find_places(const DeviceBlocks& parts, const ZstdUnitPlaces& places, PartPlaces& of) {
   of.part = blockIdx.x * kCutWarps + threadIdx.x / 32;
   if (of.part >= parts.block_count) return false;
   of.first = places.first(parts.d_blocks[of.part].position, of.part);
-  of.end = of.part + 1 < parts.block_count
-               ? places.first(parts.d_blocks[of.part + 1].position, of.part + 1)
-               : places.count;
+  of.end = of.part + 1 < parts.block_count ? places.first(parts.d_blocks[of.part + 1].position, of.part + 1)
+                                           : places.count;
   return true;
 }
 
 __global__ void __launch_bounds__(kCutThreads)
-    cut_zstd_parts(const DeviceBlocks parts, const ZstdPlaces places, std::uint32_t history_bytes,
+    cut_zstd_parts(const DeviceBlocks parts, const ZstdUnitPlaces places, std::uint32_t history_bytes,
                    DeviceBlock* __restrict__ d_units) {
   PartPlaces of;
   if (!find_places(parts, places, of)) return;
@@ -61,7 +60,7 @@ __global__ void __launch_bounds__(kCutThreads)
 }
 
 __global__ void __launch_bounds__(kCutThreads)
-    size_zstd_parts(const DeviceBlocks parts, const ZstdPlaces places, const ZstdPlacing placing,
+    size_zstd_parts(const DeviceBlocks parts, const ZstdUnitPlaces places, const ZstdPlacing placing,
                     const DeviceSpan span) {
   PartPlaces of;
   if (!find_places(parts, places, of)) return;
@@ -80,7 +79,7 @@ __global__ void __launch_bounds__(kCutThreads)
 }
 
 __global__ void __launch_bounds__(kCutThreads)
-    place_zstd_blocks(const DeviceBlocks parts, const ZstdPlaces places, const ZstdPlacing placing,
+    place_zstd_blocks(const DeviceBlocks parts, const ZstdUnitPlaces places, const ZstdPlacing placing,
                       const DeviceSpan span) {
   PartPlaces of;
   if (!find_places(parts, places, of)) return;
@@ -115,7 +114,7 @@ Launch a_warp_each(const KernelBudget& budget, const DeviceBlocks& parts, cudaSt
 
 }  // namespace
 
-ZstdPlaces zstd_places(const DeviceBlocks& parts, std::uint32_t unit_bytes) {
+ZstdUnitPlaces zstd_unit_places(const DeviceBlocks& parts, std::uint32_t unit_bytes) {
   constexpr std::uint64_t kMostPlaces = 1u << 25;
   const std::uint64_t per_part =
       std::max<std::uint64_t>((std::uint64_t{parts.max_block_bytes} + unit_bytes - 1) / unit_bytes, 1);
@@ -128,10 +127,10 @@ ZstdPlaces zstd_places(const DeviceBlocks& parts, std::uint32_t unit_bytes) {
           equal == count ? static_cast<std::uint32_t>(per_part) : 0};
 }
 
-DeviceBlocks cut_zstd_units(const DeviceBlocks& parts, const ZstdPlaces& places, std::uint32_t history_bytes,
-                            const DeviceBlock* d_units) {
-  const std::uint64_t before =
-      std::uint64_t{parts.max_history_bytes} + (parts.max_block_bytes > places.unit_bytes ? parts.max_block_bytes : 0);
+DeviceBlocks cut_zstd_units(const DeviceBlocks& parts, const ZstdUnitPlaces& places,
+                            std::uint32_t history_bytes, const DeviceBlock* d_units) {
+  const std::uint64_t before = std::uint64_t{parts.max_history_bytes} +
+                               (parts.max_block_bytes > places.unit_bytes ? parts.max_block_bytes : 0);
   return {.d_blocks = d_units,
           .block_count = places.count,
           .max_block_bytes = std::min(parts.max_block_bytes, places.unit_bytes),
@@ -139,7 +138,7 @@ DeviceBlocks cut_zstd_units(const DeviceBlocks& parts, const ZstdPlaces& places,
           .total_block_bytes = parts.total_block_bytes};
 }
 
-void cut_zstd_parts_cuda(const DeviceBlocks& parts, const ZstdPlaces& places, std::uint32_t history_bytes,
+void cut_zstd_parts_cuda(const DeviceBlocks& parts, const ZstdUnitPlaces& places, std::uint32_t history_bytes,
                          DeviceBlock* d_units, cudaStream_t stream) {
   launch(a_warp_each(kCutPartsBudget, parts, stream), cut_zstd_parts, parts, places, history_bytes, d_units);
 }
@@ -154,13 +153,13 @@ void drop_near_of_few_values_cuda(const DeviceBlocks& pieces, std::uint16_t* d_n
   launch(each(kDropNearBudget), drop_near_offsets, pieces.d_blocks, d_widths, d_near_offsets);
 }
 
-void size_zstd_parts_cuda(const DeviceBlocks& parts, const ZstdPlaces& places, const ZstdPlacing& placing,
+void size_zstd_parts_cuda(const DeviceBlocks& parts, const ZstdUnitPlaces& places, const ZstdPlacing& placing,
                           const DeviceSpan& span, cudaStream_t stream) {
   launch(a_warp_each(kSizePartsBudget, parts, stream), size_zstd_parts, parts, places, placing, span);
 }
 
-void place_zstd_blocks_cuda(const DeviceBlocks& parts, const ZstdPlaces& places, const ZstdPlacing& placing,
-                            const DeviceSpan& span, cudaStream_t stream) {
+void place_zstd_blocks_cuda(const DeviceBlocks& parts, const ZstdUnitPlaces& places,
+                            const ZstdPlacing& placing, const DeviceSpan& span, cudaStream_t stream) {
   launch(a_warp_each(kPlaceBlocksBudget, parts, stream), place_zstd_blocks, parts, places, placing, span);
 }
 

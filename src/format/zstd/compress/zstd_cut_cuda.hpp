@@ -19,7 +19,7 @@
 
 namespace hemstitch::cuda {
 
-struct ZstdPlaces {
+struct ZstdUnitPlaces {
   std::uint32_t unit_bytes = 0;
   std::uint32_t count = 0;     // of the batch
   std::uint32_t per_part = 0;  // 0: by position
@@ -33,12 +33,12 @@ struct ZstdPlaces {
 };
 
 // Throws kInvalidOption for so many parts, or so large ones, that kernels cannot be launched for their units.
-ZstdPlaces zstd_places(const DeviceBlocks& parts, std::uint32_t unit_bytes);
+ZstdUnitPlaces zstd_unit_places(const DeviceBlocks& parts, std::uint32_t unit_bytes);
 
 // What cut_zstd_parts_cuda() leaves in `d_units`, of `places.count` elements. Each has at most `history_bytes` of what is before it.
-DeviceBlocks cut_zstd_units(const DeviceBlocks& parts, const ZstdPlaces& places, std::uint32_t history_bytes,
-                            const DeviceBlock* d_units);
-void cut_zstd_parts_cuda(const DeviceBlocks& parts, const ZstdPlaces& places, std::uint32_t history_bytes,
+DeviceBlocks cut_zstd_units(const DeviceBlocks& parts, const ZstdUnitPlaces& places,
+                            std::uint32_t history_bytes, const DeviceBlock* d_units);
+void cut_zstd_parts_cuda(const DeviceBlocks& parts, const ZstdUnitPlaces& places, std::uint32_t history_bytes,
                          DeviceBlock* d_units, cudaStream_t stream);
 
 // Sets the near offsets of pieces that have few values (match/hash_chain/hash_width.hpp) to none. `d_widths`: a byte for each piece.
@@ -54,10 +54,10 @@ struct ZstdPlacing {
 };
 
 // Computes d_begins, d_rooms, and the span's sizes.
-void size_zstd_parts_cuda(const DeviceBlocks& parts, const ZstdPlaces& places, const ZstdPlacing& placing,
+void size_zstd_parts_cuda(const DeviceBlocks& parts, const ZstdUnitPlaces& places, const ZstdPlacing& placing,
                           const DeviceSpan& span, cudaStream_t stream);
 // With the span's offsets: d_targets and the span's statuses.
-void place_zstd_blocks_cuda(const DeviceBlocks& parts, const ZstdPlaces& places, const ZstdPlacing& placing,
-                            const DeviceSpan& span, cudaStream_t stream);
+void place_zstd_blocks_cuda(const DeviceBlocks& parts, const ZstdUnitPlaces& places,
+                            const ZstdPlacing& placing, const DeviceSpan& span, cudaStream_t stream);
 
 }  // namespace hemstitch::cuda

@@ -21,6 +21,7 @@
 #include "format/zstd/compress/zstd_encoder_stages_cuda.hpp"
 #include "format/zstd/zstd_levels.hpp"
 #include "format/zstd/zstd_limits.hpp"
+#include "gpu/cuda/cuda_error.hpp"
 #include "gpu/cuda/scratch.hpp"
 #include "match/far/far_cuda.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
@@ -41,8 +42,8 @@ class ZstdEncoder {
   ZstdEncoder(const DeviceBlocks& parts, const ZstdLevel& level, Carver& carver)
       : parts_(parts),
         level_(level),
-        piece_places_(zstd_places(parts, kZstdFindBytes)),
-        block_places_(zstd_places(parts, kZstdOwnBlockBytes)) {
+        piece_places_(zstd_unit_places(parts, kZstdFindBytes)),
+        block_places_(zstd_unit_places(parts, kZstdOwnBlockBytes)) {
     d_near_pieces_ = carver.take<DeviceBlock>(piece_places_.count);
     near_pieces_ = cut_zstd_units(parts, piece_places_, kZstdNearWindowBytes, d_near_pieces_);
     if (!level.far.empty()) {
@@ -70,6 +71,9 @@ class ZstdEncoder {
     if (d_far_pieces_ != nullptr)
       cut_zstd_parts_cuda(parts_, piece_places_, far_window_bytes(), d_far_pieces_, stream);
     cut_zstd_parts_cuda(parts_, block_places_, kAllHistory, d_blocks_, stream);
+    clear_end(d_records_, stream);
+    clear_end(d_near_offsets_, stream);
+    for (std::size_t i = 0; i < far_count(); ++i) clear_end(d_far_records_[i], stream);
   }
   void find_near(cudaStream_t stream) const {
     find_near_three_wide_cuda(near_pieces_, level_.near, d_near_offsets_, d_find_, find_bytes_, stream);
@@ -82,9 +86,7 @@ class ZstdEncoder {
   void find_far(std::size_t finder, cudaStream_t stream) const {
     find_far_cuda(far_pieces_, level_.far[finder], d_far_records_[finder], d_find_, find_bytes_, stream);
   }
-  void parse_lazily(cudaStream_t stream) const {
-    parse_zstd_lazy_cuda(blocks_, found(), sequences_, stream);
-  }
+  void parse_lazily(cudaStream_t stream) const { parse_zstd_lazy_cuda(blocks_, found(), sequences_, stream); }
   std::size_t pass_count() const { return level_.passes.size(); }
   void price(cudaStream_t stream) const {
     price_zstd_blocks_cuda(blocks_, sequences_, encode_room_, d_prices_, stream);
@@ -114,11 +116,21 @@ class ZstdEncoder {
     pack_zstd_blocks_cuda(blocks_, encode_room_, d_targets, stream);
   }
 
-  const ZstdPlaces& block_places() const { return block_places_; }
+  const ZstdUnitPlaces& block_places() const { return block_places_; }
   const std::uint32_t* d_block_sizes() const { return d_block_sizes_; }
 
  private:
   static constexpr std::uint32_t kAllHistory = ~std::uint32_t{0};
+
+  // Parses load what is found of four positions at once.
+  std::size_t room_positions() const { return (parts_.total_block_bytes + 3) / 4 * 4; }
+  template <class Found>
+  void clear_end(Found* d_found, cudaStream_t stream) const {
+    const std::size_t found = parts_.total_block_bytes;
+    if (found != room_positions())
+      check(cudaMemsetAsync(d_found + found, 0, (room_positions() - found) * sizeof(Found), stream),
+            "zstd: cudaMemsetAsync");
+  }
 
   ZstdFound found() const {
     ZstdFound found{.d_records = d_records_, .d_near_offsets = d_near_offsets_};
@@ -134,7 +146,7 @@ class ZstdEncoder {
 
   // Divides the two parts of memory that are used again: by carvers that count, or that know where the parts are.
   void carve(Carver& records, Carver& work) {
-    const std::size_t positions = (parts_.total_block_bytes + 3) / 4 * 4;
+    const std::size_t positions = room_positions();
     Carver writing = records;
     d_records_ = records.take<MatchRecord>(positions);
     d_near_offsets_ = records.take<std::uint16_t>(positions);
@@ -160,7 +172,7 @@ class ZstdEncoder {
 
   DeviceBlocks parts_;
   ZstdLevel level_;
-  ZstdPlaces piece_places_, block_places_;
+  ZstdUnitPlaces piece_places_, block_places_;
   DeviceBlock* d_near_pieces_;
   DeviceBlock* d_far_pieces_ = nullptr;
   DeviceBlock* d_blocks_;

@@ -119,8 +119,7 @@ __global__ void __launch_bounds__(kLazyThreads, kLazyBlocks)
   std::uint32_t next_begin = 0;
   for (std::uint32_t at = 0, begin = 0; at < end;) {
     const std::uint32_t position = begin + lane;
-    const RawFound<kFars> raw =
-        next_begin == begin ? next_raw : load_found<kFars>(found, block, position);
+    const RawFound<kFars> raw = next_begin == begin ? next_raw : load_found<kFars>(found, block, position);
     next_begin = begin + kLazyDecided;
     next_raw = load_found<kFars>(found, block, next_begin + lane);
 
@@ -158,7 +157,8 @@ __global__ void __launch_bounds__(kLazyThreads, kLazyBlocks)
       const bool takes = position >= at && position < decided_end && here != 0 &&
                          gain_of(next) <= gain_of(here) + kGainOfWaiting;
       const std::uint32_t takers = __ballot_sync(kAllLanes, takes);
-      const std::uint32_t taker = takers == 0 ? kLazyDecided : static_cast<std::uint32_t>(__ffs(static_cast<int>(takers)) - 1);
+      const std::uint32_t taker =
+          takers == 0 ? kLazyDecided : static_cast<std::uint32_t>(__ffs(static_cast<int>(takers)) - 1);
 
       if constexpr (kFars != 0) {
         bool may_go_on = false;
@@ -172,7 +172,8 @@ __global__ void __launch_bounds__(kLazyThreads, kLazyBlocks)
           for (unsigned i = 0; i < raw.kRoom; ++i) {
             const std::uint32_t known = __shfl_sync(kAllLanes, cut_off[i], static_cast<int>(first));
             if (known == 0) continue;
-            const std::uint32_t offset = __shfl_sync(kAllLanes, far_offset(raw.far[i]), static_cast<int>(first));
+            const std::uint32_t offset =
+                __shfl_sync(kAllLanes, far_offset(raw.far[i]), static_cast<int>(first));
             const std::uint32_t from = begin + first + known;
             const std::uint32_t match_end = from + text.agreement(from, offset);
             // The same bytes agree for lanes behind it that have this offset too. Those before it are decided.

@@ -75,7 +75,8 @@ struct ZstdPriceTables {
       run[i] = price(prices.run_code[code], zstd_solved_run_codes[code].bits);
     }
     for (unsigned i = lane; i < kMatches + kPowers; i += 32) {
-      const std::uint32_t code = zstd_match_code(kLeastMatch + (i < kMatches ? i : kMatches << (i - kMatches)));
+      const std::uint32_t code =
+          zstd_match_code(kLeastMatch + (i < kMatches ? i : kMatches << (i - kMatches)));
       match[i] = price(prices.match_code[code], zstd_solved_match_codes[code].bits);
     }
     for (unsigned i = lane; i <= kZstdMostOffsetCode; i += 32) offset[i] = price(prices.offset_code[i], i);
@@ -170,9 +171,9 @@ class ZstdSolver {
     } else {
       begin_match();
     }
-    store(position - segment_.begin,
-          {static_cast<std::uint32_t>(cost_) << kCostShift | flags_ | (has_match_ && run_ == 0 ? kTouches : 0),
-           next_[0], next_[1], next_[2]});
+    store(position - segment_.begin, {static_cast<std::uint32_t>(cost_) << kCostShift | flags_ |
+                                          (has_match_ && run_ == 0 ? kTouches : 0),
+                                      next_[0], next_[1], next_[2]});
     return pack_decision(best_.offset, best_.length);
   }
 
@@ -190,7 +191,8 @@ class ZstdSolver {
   __device__ void consider(std::uint32_t offset, std::uint32_t length) {
     const std::int32_t own_price = prices_.of_offset_value(offset + kZstdRepeatCount);
     const std::int32_t entry_price = first_price_ + own_price;
-    const std::int32_t credits[2] = {max(0, own_price - repeat_price_[0]), max(0, own_price - repeat_price_[1])};
+    const std::int32_t credits[2] = {max(0, own_price - repeat_price_[0]),
+                                     max(0, own_price - repeat_price_[1])};
     const std::uint32_t ahead = segment_.horizon - position_;
 #pragma unroll
     for (std::uint32_t shorter = 0; shorter <= kShorterLengths; ++shorter) {
@@ -319,10 +321,11 @@ __global__ void __launch_bounds__(32)
     if (has_far) far = *reinterpret_cast<const uint4*>(found.d_far_records[0] + at);
     if (has_second_far) second_far = *reinterpret_cast<const uint4*>(found.d_far_records[1] + at);
     const MatchRecord record_of[kTogether] = {records.x, records.y, records.z, records.w};
-    const std::uint32_t near_of[kTogether] = {near_pairs.x & 0xFFFF, near_pairs.x >> 16, near_pairs.y & 0xFFFF,
-                                              near_pairs.y >> 16};
+    const std::uint32_t near_of[kTogether] = {near_pairs.x & 0xFFFF, near_pairs.x >> 16,
+                                              near_pairs.y & 0xFFFF, near_pairs.y >> 16};
     const FarRecord far_of[kTogether] = {{far.x}, {far.y}, {far.z}, {far.w}};
-    const FarRecord second_far_of[kTogether] = {{second_far.x}, {second_far.y}, {second_far.z}, {second_far.w}};
+    const FarRecord second_far_of[kTogether] = {
+        {second_far.x}, {second_far.y}, {second_far.z}, {second_far.w}};
     FourDecisions decided{};
 #pragma unroll
     for (unsigned i = kTogether; i-- > 0;) {
@@ -330,11 +333,10 @@ __global__ void __launch_bounds__(32)
       if (four * kTogether + i < lead || position >= segment.horizon) continue;
       const std::uint32_t left = block.block_bytes - position;
       const std::uint32_t near = near_of[i];
-      const Match matches[] = {
-          {record_offset(record_of[i]), min(record_length(record_of[i]), left)},
-          {near, near == 0 ? 0 : zstd_near_length(block.d_block + position, near, left)},
-          {far_offset(far_of[i]), min(far_length(far_of[i]), left)},
-          {far_offset(second_far_of[i]), min(far_length(second_far_of[i]), left)}};
+      const Match matches[] = {{record_offset(record_of[i]), min(record_length(record_of[i]), left)},
+                               {near, near == 0 ? 0 : zstd_near_length(block.d_block + position, near, left)},
+                               {far_offset(far_of[i]), min(far_length(far_of[i]), left)},
+                               {far_offset(second_far_of[i]), min(far_length(second_far_of[i]), left)}};
       decided.of[i] = solver.solve(position, matches);
     }
     const std::uint32_t first = begin + four * kTogether - lead;

@@ -27,7 +27,8 @@ namespace hemstitch::cuda {
 struct ZstdFound {
   const MatchRecord* d_records = nullptr;         // of hash_chain
   const std::uint16_t* d_near_offsets = nullptr;  // of near_three
-  const FarRecord* d_far_records[kZstdMostFarFinders] = {};  // nullptr from the first finder on that the level lacks
+  const FarRecord* d_far_records[kZstdMostFarFinders] =
+      {};  // nullptr from the first finder on that the level lacks
 };
 
 // The lazy parse. Throws kInvalidOption for blocks of more than kZstdOwnBlockBytes.
