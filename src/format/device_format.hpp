@@ -91,11 +91,6 @@ class DeviceFormat {
   // stream.
   virtual Format of_separate_blocks() const { return id(); }
 
-  // Of a dictionary that is more than history (FrameFormat::dictionary_is_history()): what of it is history. Nothing by default.
-  virtual std::span<const std::byte> dictionary_history(std::span<const std::byte> /*dictionary*/) const {
-    return {};
-  }
-
   // A block is stored if compressing would not make it smaller, unless the format has stored blocks inside
   // its data. `block_bytes` is the block size of the frame.
   virtual std::size_t compress_span_scratch_bytes(const DeviceBlocks& blocks, int level,
@@ -106,8 +101,6 @@ class DeviceFormat {
 
   // Whether devices restore the format's blocks; if not, the two functions below throw kInvalidOption.
   virtual bool restores() const { return false; }
-  // Whether they do so behind histories.
-  virtual bool restores_histories() const { return restores(); }
   // For blocks that are not stored.
   virtual std::size_t restore_scratch_bytes(const DeviceRestore& batch) const;
   virtual void restore(const DeviceRestore& batch, void* d_scratch, std::size_t scratch_bytes,

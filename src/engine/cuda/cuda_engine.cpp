@@ -185,8 +185,9 @@ void compress_in(Slot& slot, std::span<BlockTask> tasks, const EncodeParameters&
   const DeviceFormat& format = known_format(parameters.format);
   cudaStream_t const stream = slot.stream.get();
   const std::size_t count = tasks.size();
-  for (BlockTask& task : tasks)
-    if (!task.dictionary.empty()) task.history = format.dictionary_history(task.dictionary);
+  if (const auto* const of_parts = dynamic_cast<const DeviceFormatOfParts*>(&format))
+    for (BlockTask& task : tasks)
+      if (!task.dictionary.empty()) task.history = of_parts->dictionary_history(task.dictionary);
   const bool has_histories =
       std::ranges::any_of(tasks, [](const BlockTask& task) { return !task.history.empty(); });
   const Staging staging = stage_for_compression(tasks, !has_histories && slot.holds(whole_input(tasks)));
@@ -487,8 +488,7 @@ bool CudaEngine::restores_blocks(Format id) const {
 }
 
 bool CudaEngine::verifies_blocks(Format id) const {
-  const DeviceFormat* const format = device_format(id);
-  return format != nullptr && format->restores_histories();
+  return restores_blocks(id) && dynamic_cast<const DeviceFormatOfParts*>(device_format(id)) == nullptr;
 }
 
 std::uint64_t CudaEngine::stream_limit_bytes(const StreamMeans& means) const {

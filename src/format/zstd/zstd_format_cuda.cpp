@@ -18,7 +18,7 @@
 namespace hemstitch::cuda {
 namespace {
 
-class ZstdDeviceFormat : public DeviceFormat {
+class ZstdDeviceFormat : public DeviceFormatOfParts {
  public:
   Format id() const override { return Format::kZstd; }
 
@@ -37,7 +37,6 @@ class ZstdDeviceFormat : public DeviceFormat {
 
   // Blocks are what stands between a frame's header and its checksum, where its place is known (frame/zstd_reader.hpp).
   bool restores() const override { return true; }
-  bool restores_histories() const override { return false; }
   std::size_t restore_scratch_bytes(const DeviceRestore& batch) const override {
     return restore_zstd_cuda_scratch_bytes(batch);
   }
