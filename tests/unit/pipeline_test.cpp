@@ -682,6 +682,21 @@ TEST_F_WITH_THREADS(FakeBackendTest, BlocksThatItDoesNotRestoreGoToTheProcessor)
   EXPECT_FALSE(report.dropped);
 }
 
+// Of those that it writes, the processor verifies them: the device is called once for each of six batches.
+TEST_F_WITH_THREADS(FakeBackendTest, BlocksThatItDoesNotRestoreAreVerifiedByTheProcessor) {
+  FakePlan plan;
+  plan.restores_blocks = false;
+  plan.lost_from_call = 7;
+  plan.wrong_bytes_calls = {2};
+  WithFake fake(plan);
+  Bytes packed;
+  const StreamReport report = compress_with_fake(packed, "fake", true);
+  EXPECT_EQ(packed, expected_);
+  EXPECT_EQ(report.fallback_blocks, 1u);
+  EXPECT_NE(report.fallback_reason.find("did not restore"), std::string::npos) << report.fallback_reason;
+  EXPECT_FALSE(report.dropped);
+}
+
 // Everything that a device can do wrong, in each of its calls.
 TEST_F_WITH_THREADS(FakeBackendTest, AFailureInAnyCallLosesNothing) {
   const std::uint64_t most_calls = 2 * 6 + 1;  // a batch that is verified takes two
