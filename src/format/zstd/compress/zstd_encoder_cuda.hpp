@@ -8,8 +8,8 @@
 //   size                                      tables, states, and how many bytes each block takes
 //   pack                                      bytes, wherever the caller has placed them
 //
-// Memory is used again. Nothing reads records after the last parse: what writing needs lies there then. The finders' scratch, then the decisions and states of an
-// optimal parse, then sequences and what is counted of them share another part.
+// Memory is used again. Nothing reads records after the last parse: what writing needs lies there then. In a second part lie first the finders' scratch; then
+// the decisions of an optimal parse, and between parses what is counted of sequences; behind these the states of an optimal parse, then the sequences.
 #pragma once
 
 #include <algorithm>
@@ -29,10 +29,10 @@
 
 namespace hemstitch::cuda {
 
-// How much content is solved at once: its states take as much memory as all sequences and what is counted of them do then.
+// How much content is solved at once: its states take as much memory as all sequences do then.
 constexpr std::uint64_t zstd_solved_bytes(std::uint64_t content_bytes) {
   constexpr std::uint64_t kLeast = 1 << 20;  // so that little content is solved in one launch
-  return std::max(content_bytes / 4, kLeast);
+  return std::max(content_bytes / 5, kLeast);
 }
 
 class ZstdEncoder {
@@ -158,16 +158,21 @@ class ZstdEncoder {
     for (const FarParameters& far : level_.far)
       find_bytes_ = std::max(find_bytes_, find_far_cuda_scratch_bytes(far_pieces_, far));
     d_find_ = finding.take<std::byte>(find_bytes_);
-    if (!level_.passes.empty()) d_decisions_ = work.take<std::uint32_t>(positions);
+
+    Carver deciding = work;
+    if (!level_.passes.empty()) d_decisions_ = deciding.take<std::uint32_t>(positions);
+    encode_room_ = take_zstd_encode_room(blocks_, work, writing);
+    work = larger(work, deciding);
+
     Carver solving = work;
     if (!level_.passes.empty())
       states_ = take_zstd_states(blocks_, zstd_solved_bytes(parts_.total_block_bytes), solving);
     sequences_.d_sequences = work.take<Sequence>(device_sequence_capacity(blocks_, zstd_block_plan()));
-    encode_room_ = take_zstd_encode_room(blocks_, work, writing);
-    // Each is as large as the largest of those that share it.
-    for (const Carver& other : {finding, solving})
-      if (other.bytes() > work.bytes()) work = other;
-    if (writing.bytes() > records.bytes()) records = writing;
+    work = larger(larger(work, solving), finding);
+    records = larger(records, writing);
+  }
+  static const Carver& larger(const Carver& one, const Carver& other) {
+    return one.bytes() < other.bytes() ? other : one;
   }
 
   DeviceBlocks parts_;
