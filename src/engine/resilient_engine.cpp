@@ -317,12 +317,19 @@ void ResilientEngine::restore_piece(std::span<BlockTask> tasks, Format format) {
     fallback_engine(format, Direction::kRestore).restore(tasks, format);
     count_fallback(tasks.size());
   };
-  if (!engine_->restores_blocks(format)) {
+  const auto is_behind_content = [](const BlockTask& task) {
+    return !task.history.empty() || !task.dictionary.empty();
+  };
+  const bool takes_blocks = engine_->restores_blocks(format);
+  if (!takes_blocks || (!engine_->verifies_blocks(format) && std::ranges::any_of(tasks, is_behind_content))) {
     const StageTimer timer = host_timer();
     fallback_engine(fastest_restorer(format)).restore(tasks, format);
-    return count_replaced(tasks.size(),
-                          fmt::format("backend '{}' restores long frames of {}, and not block by block",
-                                      backend_->name(), FormatTable::instance().of(format).title()));
+    const std::string_view title = FormatTable::instance().of(format).title();
+    return count_replaced(
+        tasks.size(),
+        takes_blocks ? fmt::format("backend '{}' restores no {} with a dictionary", backend_->name(), title)
+                     : fmt::format("backend '{}' restores long frames of {}, and not block by block",
+                                   backend_->name(), title));
   }
   if (failures_.is_dropped() && redo()) return redo_all();
   try {

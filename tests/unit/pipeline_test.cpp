@@ -682,6 +682,29 @@ TEST_F_WITH_THREADS(FakeBackendTest, BlocksThatItDoesNotRestoreGoToTheProcessor)
   EXPECT_FALSE(report.dropped);
 }
 
+// Or it only restores blocks that have nothing before them.
+TEST_F_WITH_THREADS(FakeBackendTest, BlocksWithADictionaryMayBeTheProcessors) {
+  FakePlan plan;
+  plan.verifies_blocks = false;
+  for (const bool with_dictionary : {false, true}) {
+    WithFake fake(plan);
+    CompressOptions compressing;
+    compressing.backend = "cpu";
+    if (with_dictionary) compressing.dictionary = std::span(content_).first(1000);
+    MemorySource content(content_);
+    CollectSink packed;
+    compress_stream(content, packed, compressing);
+    RestoreOptions options;
+    options.backend = "fake";
+    options.dictionary = compressing.dictionary;
+    MemorySource source(packed.content);
+    CollectSink sink;
+    const StreamReport report = restore_stream(source, sink, options);
+    EXPECT_EQ(sink.content, content_);
+    EXPECT_EQ(report.fallback_reason.find("with a dictionary") != std::string::npos, with_dictionary);
+  }
+}
+
 // Of those that it writes, the processor verifies them: the device is called once for each of six batches.
 TEST_F_WITH_THREADS(FakeBackendTest, BlocksThatItDoesNotRestoreAreVerifiedByTheProcessor) {
   FakePlan plan;

@@ -49,6 +49,9 @@ class FakeEngine : public BlockEngine {
     run(tasks, [&] { inner_->restore(tasks, format); });
   }
   bool restores_blocks(Format) const override { return state_->plan.restores_blocks; }
+  bool verifies_blocks(Format) const override {
+    return state_->plan.restores_blocks && state_->plan.verifies_blocks;
+  }
 
  private:
   template <class Work>

@@ -35,6 +35,7 @@ struct FakePlan {
   std::set<std::uint64_t> wrong_bytes_calls;    // one byte of the batch's first block is changed; status kOk
   std::uint64_t lost_from_call = 0;             // from this call on: kDeviceLost; 0: never
   bool restores_blocks = true;                  // otherwise its engines are not asked to
+  bool verifies_blocks = true;                  // the same with histories
   bool chosen_by_auto = false;
   bool starts = true;                  // otherwise no engine can be made: kDeviceFault
   std::string unavailable_reason;      // empty: usable
