@@ -117,9 +117,11 @@ TEST(EmulatedZstdCompress, Blocks) {
 
 // Matches do not go over the end of what is searched, and are found far behind it.
 TEST(EmulatedZstdCompress, PiecesOfAPart) {
-  const Bytes words = wordy_bytes(300'000, 7);
-  expect_twin({{words + random_bytes(700'000, 9) + words + Bytes(200'000, std::byte{0}), 150'001, 2 << 20}},
-              3);
+  // Fibers take a minute for far in so much content where sanitizers look at each step.
+  const int level = kTriedOneOf == 1 ? 3 : 1;
+  const Bytes words = wordy_bytes(100'000, 7);
+  expect_twin({{words + random_bytes(900'000, 9) + words + Bytes(50'000, std::byte{0}), 50'001, 2 << 20}},
+              level);
 }
 
 TEST(EmulatedZstdCompress, NoParts) {
