@@ -8,7 +8,7 @@
 //              has the same offset and is no shorter, as in a row of lengths that were cut off, only the farthest position is left to do.
 //   forward    A running maximum of the end of each position's match and, of equal ends, the last position: a scan.
 //
-// Keys are 8 bits of length above 24 of nearness, so that the larger key is the better match. CPU twin: stitch_reference.cpp. Shared memory: 34 KB. Registers: 64.
+// Keys are 8 bits of length above 24 of nearness, so that the larger key is the better match. CPU twin: stitch_reference.cpp. Shared memory: 42 KB. Registers: 64.
 #include <algorithm>
 
 #include "gpu/cuda/cuda_error.hpp"
@@ -61,6 +61,7 @@ struct StitchMemory {
   std::uint32_t found[kSlots];  // keys as they come; at the end, records
   std::uint32_t keys[kSlots];   // with what was carried back
   std::uint32_t warps[kStitchThreads / 32];
+  std::uint16_t queue[kStitchKeys];  // places with something to carry back, of each warp
 };
 
 // Positions count from the piece's first byte; `first` may be negative.
@@ -77,19 +78,44 @@ __device__ void load_keys(StitchMemory& sh, const DeviceBlock& piece, std::int32
   }
 }
 
+// Whether the match at `place` may have to be carried back, by its neighbours; if so, from which position before it on.
+struct CarryBack {
+  bool is_needed;
+  std::uint32_t least;
+};
+__device__ __forceinline__ CarryBack plan_carry_back(const StitchMemory& sh, std::uint32_t place,
+                                                     std::uint32_t key, std::uint32_t reach) {
+  const std::uint32_t before = place > 0 ? sh.found[stitch_slot(place - 1)] : 0;
+  const std::uint32_t behind = place + 1 < kStitchKeys ? sh.found[stitch_slot(place + 1)] : 0;
+  const bool is_done_before = offset_of(before) == offset_of(key) && before >> 24 > key >> 24;
+  const bool is_in_row = offset_of(behind) == offset_of(key) && behind >> 24 >= key >> 24;
+  return {key != 0 && !is_done_before, is_in_row ? reach : 1};
+}
+
+// A warp takes 512 places. Those with something to carry are put in a queue, so that all lanes wait for memory at once.
 __device__ void carry_back(StitchMemory& sh, const FarText& text, std::uint32_t history_bytes,
                            std::int32_t first, std::uint32_t reach) {
-  for (std::uint32_t place = threadIdx.x; place < kStitchKeys; place += kStitchThreads) {
-    const std::uint32_t key = sh.found[stitch_slot(place)];
-    if (key == 0) continue;
-    const std::uint32_t before = place > 0 ? sh.found[stitch_slot(place - 1)] : 0;
-    const std::uint32_t behind = place + 1 < kStitchKeys ? sh.found[stitch_slot(place + 1)] : 0;
-    if (offset_of(before) == offset_of(key) && before >> 24 > key >> 24) continue;
-    const bool is_in_row = offset_of(behind) == offset_of(key) && behind >> 24 >= key >> 24;
+  constexpr std::uint32_t kWarpPlaces = 32 * kStitchPerThread;
+  const std::uint32_t lane = threadIdx.x % 32, begin = threadIdx.x / 32 * kWarpPlaces;
+  std::uint16_t* const queue = sh.queue + begin;
+  std::uint32_t queued = 0;
+  for (std::uint32_t row = 0; row < kWarpPlaces; row += 32) {
+    const std::uint32_t place = begin + row + lane;
+    const CarryBack plan = plan_carry_back(sh, place, sh.found[stitch_slot(place)], reach);
+    const std::uint32_t needed = __ballot_sync(kAllLanes, plan.is_needed);
+    if (plan.is_needed)
+      queue[queued + static_cast<std::uint32_t>(__popc(needed & ((1u << lane) - 1)))] =
+          static_cast<std::uint16_t>(place);
+    queued += static_cast<std::uint32_t>(__popc(needed));
+  }
+  __syncwarp();
+#pragma unroll 2
+  for (std::uint32_t i = lane; i < queued; i += 32) {
+    const std::uint32_t place = queue[i], key = sh.found[stitch_slot(place)];
+    const std::uint32_t least = plan_carry_back(sh, place, key, reach).least;
     const auto position = static_cast<std::uint32_t>(first + static_cast<std::int32_t>(place));
     const std::uint32_t here = text.begin() + history_bytes + position, there = here - offset_of(key);
     const std::uint32_t most = min(min(reach, place), min(position, there - text.begin()));
-    const std::uint32_t least = is_in_row ? reach : 1;
     if (least > most) continue;
     const std::uint32_t agree = min(most, agreeing_before(text, here, there));
     for (std::uint32_t ahead = least; ahead <= agree; ++ahead)
@@ -127,7 +153,7 @@ __device__ void carry_forward(StitchMemory& sh) {
   }
 }
 
-__global__ void __launch_bounds__(kStitchThreads, 4)
+__global__ void __launch_bounds__(kStitchThreads, 5)
     stitch_far_tiles(const DeviceBlocks pieces, std::uint32_t groups_per_piece, std::uint32_t reach,
                      const FarRecord* __restrict__ d_found, FarRecord* __restrict__ d_records) {
   __shared__ StitchMemory sh;

@@ -1,19 +1,21 @@
 // The lazy parse of Zstandard: a warp a block.
 //
 // A block is walked from its first byte to its last, and a decision depends on the offsets that were used before it. But only on these: so all that
-// 32 neighbouring positions gain, a *window*, is computed at once, a lane for each, and one vote says where the next match is taken. A window has 31
-// positions to decide, since a decision looks at the next position as well.
+// 32 neighbouring positions gain, a *window*, is computed at once, a lane for each, and one vote says where matches would be taken. A window has 31
+// positions to decide, since a decision looks at the next position as well. The vote stands until an offset is used that is not the last one's.
 //
 //   own       what the finders give a position does not depend on the walk. It is found once a window.
-//   repeats   for each of the three offsets, one bit a lane says whether its byte agrees with the one that offset before it. How many bytes agree from a position on
-//             is the number of bits set in a row; only where they reach the window's last lane does the warp compare on behind it. After a match whose offset is new, one
-//             byte a lane is loaded and the bits are taken anew.
+//   repeats   for each of the three offsets, one bit a lane says whether its byte agrees with the one that offset before it. Mostly no three bits in a row are
+//             set: then there are no repeats in this window, and a new offset changes nothing. Else how many bytes agree from a position on is the number of bits
+//             set in a row; only where they reach the window's last lane does the warp compare on behind it.
 //   cut off   matches of a far finder from kFarCutBytes on are compared to their end when the walk comes near them: those that it steps over never are.
 //
-// The records of the next window are loaded before this one is decided. The walk skips windows that lie inside of a match.
+// What does not depend on the walk is asked for early: records two windows ahead, and what near places give one window ahead. A new offset's bytes
+// cannot be known so early: where a match begins by the finders' records, a line is fetched that will be read if it is taken. The walk steps over
+// windows that lie inside of a match, and jumps behind a long one.
 //
 // Bounds: a window either decides 31 positions or ends with a match that leaves it; comparing on takes as many steps as the match that will be taken has
-// 32 bytes. No shared memory. CPU twin: zstd_lazy_reference.cpp.
+// 128 bytes. No shared memory. CPU twin: zstd_lazy_reference.cpp.
 #include "core/status.hpp"
 #include "format/zstd/compress/parse/zstd_parse_cuda.hpp"
 #include "format/zstd/compress/parse/zstd_window.cuh"
@@ -26,8 +28,11 @@ namespace hemstitch::cuda {
 namespace {
 
 constexpr unsigned kLazyThreads = 128, kLazyWarps = kLazyThreads / 32;
-constexpr unsigned kLazyBlocks = 9;  // that share a multiprocessor, at least
+// Thread blocks that share a multiprocessor, at least: what a window keeps grows with the finders.
+constexpr unsigned lazy_blocks(unsigned fars) { return 10 - fars; }
 constexpr std::uint32_t kLazyWindow = 32, kLazyDecided = kLazyWindow - 1;
+// Windows that are stepped over without a jump: what they read is on its way.
+constexpr std::uint32_t kLazyWindowsAhead = 2;
 constexpr std::uint32_t kLeastOwn = 4, kLeastRepeat = 3;
 constexpr std::uint32_t kGainOfByte = 4, kGainOfWaiting = 4;
 
@@ -36,6 +41,9 @@ constexpr std::uint32_t kRecordOrder = 0, kNearOrder = 1, kFarOrder = 2,
                         kRepeatOrder = kFarOrder + kZstdMostFarFinders, kOrders = 8;
 static_assert(kRepeatOrder + 3 < kOrders);
 
+__device__ inline std::uint32_t offset_cost(std::uint32_t offset) {
+  return 31 - static_cast<std::uint32_t>(__clz(static_cast<int>(offset)));
+}
 // The gain above the order, so that the larger key is the better candidate; 0 for none.
 __device__ inline std::uint32_t gain_key(std::uint32_t length, std::uint32_t cost, std::uint32_t order) {
   const std::uint32_t worth = kGainOfByte * length;
@@ -44,16 +52,22 @@ __device__ inline std::uint32_t gain_key(std::uint32_t length, std::uint32_t cos
 __device__ inline std::uint32_t gain_of(std::uint32_t key) { return key / kOrders; }
 __device__ inline std::uint32_t order_of(std::uint32_t key) { return kOrders - 1 - key % kOrders; }
 
+// Repeats cost one more by their number, and are one later in order.
+constexpr std::uint32_t kKeyOfNumber = kOrders + 1;
+static_assert(kGainOfByte * kLeastRepeat > 3, "each repeat has a gain");
+__device__ inline std::uint32_t later_number(std::uint32_t key) { return key == 0 ? 0 : key - kKeyOfNumber; }
+__device__ inline std::uint32_t first_number(std::uint32_t key, std::uint32_t number) {
+  return key == 0 ? 0 : key + number * kKeyOfNumber;
+}
+
 struct OwnMatch {
-  std::uint32_t key = 0, offset = 0, length = 0;
+  std::uint32_t key = 0, offset = 0;
 
   __device__ void consider(std::uint32_t its_offset, std::uint32_t its_length, std::uint32_t order) {
-    const auto cost = 31 - static_cast<std::uint32_t>(__clz(static_cast<int>(its_offset)));
-    const std::uint32_t its_key = gain_key(its_length, cost, order);
+    const std::uint32_t its_key = gain_key(its_length, offset_cost(its_offset), order);
     if (its_key <= key) return;
     key = its_key;
     offset = its_offset;
-    length = its_length;
   }
 };
 
@@ -82,46 +96,158 @@ __device__ RawFound<kFars> load_found(const ZstdFound& found, const DeviceBlock&
   return raw;
 }
 
-// An offset that was used before, over the window's lanes.
-struct RepeatBits {
+// An offset that was used before, and what it would gain each of the window's lanes.
+struct LazyRepeat {
   std::uint32_t offset = 0;  // 0: none yet
-  std::uint32_t same = 0;    // a bit a lane: its byte agrees
-  std::uint32_t beyond = 0;  // bytes that agree behind the last lane, if its own does
+  std::uint32_t key = 0;
+};
 
-  // For lanes from `first` on.
-  __device__ void take(const ZstdText& text, std::uint32_t begin, std::uint32_t first) {
-    same = beyond = 0;
-    if (offset == 0) return;
-    same = __ballot_sync(kAllLanes, text.lane >= first && text.agrees(begin, offset));
-    if (same >> (kLazyWindow - 1) != 0) beyond = text.agreement(begin + kLazyWindow, offset);
+struct LazyText : ZstdText {
+  static constexpr std::uint32_t kNoByte = 256, kNoByteThere = 257;  // which agree with nothing
+
+  __device__ std::uint32_t byte_at(std::uint32_t position) const {
+    return position < block_bytes ? std::to_integer<std::uint32_t>(d_block[position]) : kNoByte;
   }
-  __device__ std::uint32_t key(unsigned lane, std::uint32_t number) const {
+  // For lanes from `first` on.
+  __device__ std::uint32_t byte_before(std::uint32_t position, std::uint32_t offset,
+                                       std::uint32_t first) const {
+    if (offset == 0 || position >= block_bytes || lane < first) return kNoByteThere;
+    return std::to_integer<std::uint32_t>(*(d_block + position - offset));
+  }
+
+  // What a repeat gains in the window at `begin`, by whether the bytes agree. False if it gains nothing for any of `lanes`.
+  __device__ __forceinline__ bool find_key(LazyRepeat& repeat, bool agrees, std::uint32_t lanes,
+                                           std::uint32_t begin, std::uint32_t number) const {
+    repeat.key = 0;
+    const std::uint32_t same = __ballot_sync(kAllLanes, agrees);
+    // Three in a row, if all agreed behind the last lane.
+    static_assert(kLeastRepeat == 3);
+    if ((same & (same >> 1 | 1u << 31) & (same >> 2 | 3u << 30) & lanes) == 0) return false;
+    std::uint32_t beyond = 0;  // bytes that agree behind the last lane, if its own does
+    if (same >> kLazyDecided != 0) beyond = agreement(begin + kLazyWindow, repeat.offset);
     const std::uint32_t run = leading_lanes(same >> lane);
     const std::uint32_t length = run == kLazyWindow - lane ? run + beyond : run;
-    return length >= kLeastRepeat ? gain_key(length, number + 1, kRepeatOrder + number) : 0;
+    if (length >= kLeastRepeat) repeat.key = gain_key(length, number + 1, kRepeatOrder + number);
+    return true;
+  }
+
+  // As ZstdText::agreement(), with more bytes on their way.
+  __device__ std::uint32_t agreement(std::uint32_t position, std::uint32_t offset) const {
+    constexpr std::uint32_t kRows = 4;
+    for (std::uint32_t bytes = 0;; bytes += kRows * 32) {
+      bool agrees[kRows];
+#pragma unroll
+      for (std::uint32_t i = 0; i < kRows; ++i)
+        agrees[i] = ZstdText::agrees(position + bytes + i * 32, offset);
+#pragma unroll
+      for (std::uint32_t i = 0; i < kRows; ++i) {
+        const std::uint32_t same = __ballot_sync(kAllLanes, agrees[i]);
+        if (same != kAllLanes) return bytes + i * 32 + leading_lanes(same);
+      }
+    }
   }
 };
 
+// What the lane that is `taker` has, known to be the same in all lanes.
+__device__ __forceinline__ std::uint32_t of_lane(std::uint32_t value, [[maybe_unused]] unsigned lane,
+                                                 std::uint32_t taker) {
+#if __CUDA_ARCH__ >= 800
+  return largest_over_warp(lane == taker ? value : 0);
+#else
+  return __shfl_sync(kAllLanes, value, static_cast<int>(taker));
+#endif
+}
+
+// Near places are known by three bytes that agree; up to three behind them are compared. Whole words around three bytes end less than eight bytes behind the first of
+// them, and begin less than three before it.
+constexpr std::uint32_t kNearKnown = 3, kNearMore = kZstdNearMatchBytes - kNearKnown;
+constexpr std::uint32_t kNearWordsBytes = kNearKnown + 8;
+
+// The words around those three bytes of a position, or of the place `offset` before it: asked for, and looked at later.
+struct NearWords {
+  std::uint32_t low = 0, high = 0;
+};
+__device__ inline NearWords load_near_words(const ZstdText& text, std::uint32_t position,
+                                            std::uint32_t offset) {
+  const auto address = reinterpret_cast<std::uintptr_t>(text.d_block + position + kNearKnown - offset);
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
+  return {__ldg(words), (address & 3) > 1 ? __ldg(words + 1) : 0};
+}
+__device__ inline NearWords load_near(const ZstdText& text, std::uint32_t position, std::uint32_t near) {
+  if (near == 0 || position + kNearWordsBytes > text.block_bytes) return {};
+  return load_near_words(text, position, near);
+}
+// How many bytes agree at a near place.
+__device__ inline std::uint32_t near_length(const ZstdText& text, std::uint32_t position, std::uint32_t near,
+                                            const NearWords& there) {
+  const std::uint32_t left = text.block_bytes - position;
+  if (left < kNearWordsBytes) return zstd_near_length(text.d_block + position, near, left);
+  const NearWords here = load_near_words(text, position, 0);
+  // Shifts are taken by their lowest five bits.
+  const auto byte =
+      static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(text.d_block)) + position + kNearKnown;
+  const std::uint32_t differs = __funnelshift_r(here.low, here.high, 8 * byte) ^
+                                __funnelshift_r(there.low, there.high, 8 * (byte - near));
+  return kNearKnown +
+         static_cast<std::uint32_t>(__ffs(static_cast<int>(differs | 1u << 8 * kNearMore)) - 1) / 8;
+}
+
+// Where a match begins by the records of one finder, fetches what is compared if its offset becomes one that was used.
+__device__ inline void fetch_behind(const ZstdText& text, std::uint32_t position, std::uint32_t offset,
+                                    std::uint32_t length) {
+  const std::uint32_t offset_before = __shfl_up_sync(kAllLanes, offset, 1);
+  if (length < kLeastOwn || offset == offset_before || position + length >= text.block_bytes) return;
+#ifdef __CUDA_ARCH__
+  asm volatile("prefetch.global.L1 [%0];" ::"l"(text.d_block + position + length - offset));
+#endif
+}
+
 template <unsigned kFars>
-__global__ void __launch_bounds__(kLazyThreads, kLazyBlocks)
+__global__ void __launch_bounds__(kLazyThreads, lazy_blocks(kFars))
     parse_lazy_zstd(const DeviceBlocks blocks, const ZstdFound found, const DeviceSequences sequences) {
+  using Raw = RawFound<kFars>;
   const unsigned lane = threadIdx.x % 32;
-  const std::uint32_t block_index = blockIdx.x * kLazyWarps + threadIdx.x / 32;
+  // Over all lanes, so that it is known to be the same in all of them: then what follows from it needs no registers in each.
+  const std::uint32_t block_index = blockIdx.x * kLazyWarps + largest_over_warp(threadIdx.x / 32);
   if (block_index >= blocks.block_count) return;
   const DeviceBlock block = blocks.d_blocks[block_index];
-  const std::uint32_t end = block.block_bytes;
-  const ZstdText text{block.d_block, end, lane};
+  const std::uint32_t end = largest_over_warp(block.block_bytes);
+  const LazyText text{{block.d_block, end, lane}};
   ZstdListWriter list(block, block_index, sequences, lane);
 
-  RepeatBits last[3];
+  LazyRepeat last[3];
   bool behind_match = false;
-  RawFound<kFars> next_raw = load_found<kFars>(found, block, lane);
-  std::uint32_t next_begin = 0;
-  for (std::uint32_t at = 0, begin = 0; at < end;) {
+  std::uint32_t begin = 0, at = 0;
+  Raw coming, later;  // of this window, until it is looked at, and of the next one
+  NearWords near_words;
+  const auto jump = [&] {
+    coming = load_found<kFars>(found, block, begin + lane);
+    later = load_found<kFars>(found, block, begin + kLazyDecided + lane);
+    near_words = load_near(text, begin + lane, coming.near);
+  };
+  jump();
+  while (at < end) {
     const std::uint32_t position = begin + lane;
-    const RawFound<kFars> raw = next_begin == begin ? next_raw : load_found<kFars>(found, block, position);
-    next_begin = begin + kLazyDecided;
-    next_raw = load_found<kFars>(found, block, next_begin + lane);
+    // What is asked for from here on belongs to later windows.
+    const Raw raw = coming;
+    const NearWords raw_words = near_words;
+    coming = later;
+    near_words = load_near(text, position + kLazyDecided, coming.near);
+    later = load_found<kFars>(found, block, position + 2 * kLazyDecided);
+    if (at >= begin + kLazyDecided) {
+      begin += kLazyDecided;
+      continue;
+    }
+    const std::uint32_t here = text.byte_at(position);
+    std::uint32_t there[3];
+#pragma unroll
+    for (unsigned i = 0; i < 3; ++i) there[i] = text.byte_before(position, last[i].offset, 0);
+    fetch_behind(text, position + kLazyDecided, record_offset(coming.record), record_length(coming.record));
+    if constexpr (kFars != 0) {
+#pragma unroll
+      for (unsigned i = 0; i < raw.kRoom; ++i)
+        fetch_behind(text, position + kLazyDecided, far_offset(coming.far[i]), far_length(coming.far[i]));
+    }
 
     OwnMatch own;
     std::uint32_t cut_off[raw.kRoom] = {};  // what is known to agree, if there may be more
@@ -130,95 +256,130 @@ __global__ void __launch_bounds__(kLazyThreads, kLazyBlocks)
       const std::uint32_t length = min(record_length(raw.record), left);
       if (length >= kLeastOwn) own.consider(record_offset(raw.record), length, kRecordOrder);
       if (raw.near != 0) {
-        const std::uint32_t near_length = zstd_near_length(text.d_block + position, raw.near, left);
-        if (near_length >= kLeastOwn || (near_length == 3 && raw.near < kZstdNearThreeOffsets))
-          own.consider(raw.near, near_length, kNearOrder);
+        const std::uint32_t near_bytes = near_length(text, position, raw.near, raw_words);
+        if (near_bytes >= kLeastOwn || (near_bytes == 3 && raw.near < kZstdNearThreeOffsets))
+          own.consider(raw.near, near_bytes, kNearOrder);
       }
+      if constexpr (kFars != 0) {
 #pragma unroll
-      for (unsigned i = 0; i < raw.kRoom; ++i) {
-        const std::uint32_t far_bytes = min(far_length(raw.far[i]), left);
-        if (far_bytes >= kFarCutBytes)
-          cut_off[i] = far_bytes;
-        else if (far_bytes >= kLeastOwn)
-          own.consider(far_offset(raw.far[i]), far_bytes, kFarOrder + i);
+        for (unsigned i = 0; i < raw.kRoom; ++i) {
+          const std::uint32_t far_bytes = min(far_length(raw.far[i]), left);
+          if (far_bytes >= kFarCutBytes)
+            cut_off[i] = far_bytes;
+          else if (far_bytes >= kLeastOwn)
+            own.consider(far_offset(raw.far[i]), far_bytes, kFarOrder + i);
+        }
       }
     }
-    const bool has_all = end - begin <= kLazyWindow;  // then the last position needs no next one
-    const std::uint32_t decided_end = has_all ? end : begin + kLazyDecided;
+    bool has_repeats = false;  // whether a repeat gains anything; mostly, none does
 #pragma unroll
-    for (RepeatBits& repeat : last) repeat.take(text, begin, 0);
+    for (unsigned i = 0; i < 3; ++i)
+      has_repeats |= text.find_key(last[i], there[i] == here, kAllLanes << (at - begin), begin, i);
 
-    while (at < decided_end) {
-      const std::uint32_t others = max(max(last[1].key(lane, 1), last[2].key(lane, 2)), own.key);
-      const std::uint32_t best = max(others, last[0].key(lane, 0));
-      const std::uint32_t here = behind_match && position == at ? others : best;
-      std::uint32_t next = __shfl_down_sync(kAllLanes, best, 1);
-      if (position + 1 >= end) next = 0;
-      const bool takes = position >= at && position < decided_end && here != 0 &&
-                         gain_of(next) <= gain_of(here) + kGainOfWaiting;
-      const std::uint32_t takers = __ballot_sync(kAllLanes, takes);
-      const std::uint32_t taker =
-          takers == 0 ? kLazyDecided : static_cast<std::uint32_t>(__ffs(static_cast<int>(takers)) - 1);
-
+    const bool has_all = end - begin <= kLazyWindow;  // then the last position needs no next one
+    const std::uint32_t decided = has_all ? end - begin : kLazyDecided;
+    // Lanes that would take a match, and those that would right behind one; and those that wait for a length.
+    std::uint32_t takers = 0, takers_behind = 0, waiting = 0;
+    const auto best_but_first = [&] { return max(max(last[1].key, last[2].key), own.key); };
+    const auto vote = [&] {
+      const std::uint32_t others = has_repeats ? best_but_first() : own.key;
+      const std::uint32_t best = has_repeats ? max(others, last[0].key) : others;
+      const std::uint32_t next = __shfl_down_sync(kAllLanes, best, 1);
+      const std::uint32_t least =
+          position + 1 < end ? max(gain_of(next), kGainOfWaiting) - kGainOfWaiting : 0;
+      takers = takers_behind =
+          __ballot_sync(kAllLanes, lane < decided && others != 0 && gain_of(others) >= least);
+      if (has_repeats)
+        takers = __ballot_sync(kAllLanes, lane < decided && best != 0 && gain_of(best) >= least);
       if constexpr (kFars != 0) {
         bool may_go_on = false;
 #pragma unroll
         for (unsigned i = 0; i < raw.kRoom; ++i) may_go_on |= cut_off[i] != 0;
-        const std::uint32_t waiting = __ballot_sync(kAllLanes, may_go_on && position >= at);
-        const std::uint32_t first = static_cast<std::uint32_t>(__ffs(static_cast<int>(waiting)) - 1);
-        if (waiting != 0 && first <= taker + 1) {
+        waiting = __ballot_sync(kAllLanes, may_go_on);
+      }
+    };
+    vote();
+
+    while (at < begin + decided) {
+      const std::uint32_t from = at - begin, lanes = kAllLanes << from;
+      std::uint32_t taking = takers & lanes;
+      if (behind_match) taking ^= (takers ^ takers_behind) & 1u << from;
+      const std::uint32_t taker =
+          taking == 0 ? kLazyDecided : static_cast<std::uint32_t>(__ffs(static_cast<int>(taking)) - 1);
+
+      if constexpr (kFars != 0) {
+        const std::uint32_t first = static_cast<std::uint32_t>(__ffs(static_cast<int>(waiting & lanes)) - 1);
+        if ((waiting & lanes) != 0 && first <= taker + 1) {
           // This match decides, and its length is not known yet.
 #pragma unroll
           for (unsigned i = 0; i < raw.kRoom; ++i) {
-            const std::uint32_t known = __shfl_sync(kAllLanes, cut_off[i], static_cast<int>(first));
+            const std::uint32_t known = of_lane(cut_off[i], lane, first);
             if (known == 0) continue;
-            const std::uint32_t offset =
-                __shfl_sync(kAllLanes, far_offset(raw.far[i]), static_cast<int>(first));
-            const std::uint32_t from = begin + first + known;
-            const std::uint32_t match_end = from + text.agreement(from, offset);
+            const std::uint32_t offset = of_lane(far_offset(raw.far[i]), lane, first);
+            const std::uint32_t known_end = begin + first + known;
+            const std::uint32_t match_end = known_end + text.agreement(known_end, offset);
             // The same bytes agree for lanes behind it that have this offset too. Those before it are decided.
             if (cut_off[i] != 0 && far_offset(raw.far[i]) == offset) {
               own.consider(offset, match_end - position, kFarOrder + i);
               cut_off[i] = 0;
             }
           }
+          vote();
           continue;
         }
       }
-      if (takers == 0) {
-        at = decided_end;
+      if (taking == 0) {
+        at = begin + decided;
         behind_match = false;
         break;
       }
 
-      const std::uint32_t key = __shfl_sync(kAllLanes, here, static_cast<int>(taker));
-      std::uint32_t offset = __shfl_sync(kAllLanes, own.offset, static_cast<int>(taker));
-      std::uint32_t length = __shfl_sync(kAllLanes, own.length, static_cast<int>(taker));
+      std::uint32_t of_taker = own.key;
+      if (has_repeats) {
+        of_taker = best_but_first();
+        if (!behind_match || taker != from) of_taker = max(of_taker, last[0].key);
+      }
+      const std::uint32_t key = of_lane(of_taker, lane, taker);
+      std::uint32_t offset, cost;
       if (order_of(key) >= kRepeatOrder) {
         const std::uint32_t number = order_of(key) - kRepeatOrder;
         offset = number == 0 ? last[0].offset : number == 1 ? last[1].offset : last[2].offset;
-        length = (gain_of(key) + number + 1) / kGainOfByte;
+        cost = number + 1;
+      } else {
+        offset = of_lane(own.offset, lane, taker);
+        cost = offset_cost(offset);
       }
+      const std::uint32_t length = (gain_of(key) + cost) / kGainOfByte;
       list.match(begin + taker, length, offset);
       at = begin + taker + length;
       behind_match = true;
-      if (offset != last[0].offset) {
-        const RepeatBits before = last[0];
-        if (offset == last[1].offset) {
-          last[0] = last[1];
-        } else {
-          if (offset == last[2].offset) {
-            last[0] = last[2];
-          } else {
-            last[0].offset = offset;
-            if (at < decided_end) last[0].take(text, begin, taker);
-          }
-          last[2] = last[1];
-        }
-        last[1] = before;
+      if (offset == last[0].offset) continue;
+
+      // The offset becomes the first one, and those before it go behind.
+      const bool is_second = offset == last[1].offset, is_third = !is_second && offset == last[2].offset;
+      if (has_repeats) {
+        const std::uint32_t key_of_first = is_second  ? first_number(last[1].key, 1)
+                                           : is_third ? first_number(last[2].key, 2)
+                                                      : 0;
+        if (!is_second) last[2].key = later_number(last[1].key);
+        last[1].key = later_number(last[0].key);
+        last[0].key = key_of_first;
       }
+      if (!is_second) last[2].offset = last[1].offset;
+      last[1].offset = last[0].offset;
+      last[0].offset = offset;
+      if (at >= begin + decided) break;
+      if (!is_second && !is_third)
+        has_repeats |= text.find_key(last[0], here == text.byte_before(position, offset, taker),
+                                     kAllLanes << (at - begin), begin, 0);
+      if (has_repeats) vote();
     }
-    begin = at < begin + 2 * kLazyDecided ? begin + kLazyDecided : at;
+    if (at < begin + (1 + kLazyWindowsAhead) * kLazyDecided) {
+      begin += kLazyDecided;
+    } else {
+      begin = at;
+      jump();
+    }
   }
   list.finish(end, block_index, sequences);
 }
