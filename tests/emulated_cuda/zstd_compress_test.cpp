@@ -103,12 +103,7 @@ TEST(EmulatedZstdCompress, Blocks) {
   std::size_t tried = 0;
   for (const int level : kLevels) {
     if (tried++ % kTriedOneOf != 0) continue;
-    // The far finder's tables take seconds at the highest levels.
-    if (level > 5) {
-      expect_twin({{wordy_bytes(65'537, 1), 0, 65'537}}, level);
-      continue;
-    }
-    expect_twin({{wordy_bytes(3 * 65'536 + 1, 1), 65'536, 65'536},
+    expect_twin({{wordy_bytes(65'536 + 40'001, 1), 40'000, 65'536},
                  {random_bytes(65'537 + 9000, 2, 4), 9000, 65'537},
                  {random_bytes(65'536, 3), 0, 65'535}},
                 level);
@@ -117,11 +112,23 @@ TEST(EmulatedZstdCompress, Blocks) {
 
 // Matches do not go over the end of what is searched, and are found far behind it.
 TEST(EmulatedZstdCompress, PiecesOfAPart) {
-  // Fibers take a minute for far in so much content where sanitizers look at each step.
-  const int level = kTriedOneOf == 1 ? 3 : 1;
-  const Bytes words = wordy_bytes(100'000, 7);
-  expect_twin({{words + random_bytes(900'000, 9) + words + Bytes(50'000, std::byte{0}), 50'001, 2 << 20}},
-              level);
+  const Bytes words = wordy_bytes(300'000, 7);
+  expect_twin({{words + random_bytes(700'000, 9) + words + Bytes(200'000, std::byte{0}), 150'001, 2 << 20}},
+              3);
+}
+
+TEST(EmulatedZstdCompress, ScratchOfLargeBatches) {
+  for (const int level : kLevels)
+    for (const std::uint32_t megabytes : {256u, 1024u}) {
+      const DeviceBlocks batch{.d_blocks = nullptr,
+                               .block_count = megabytes / 4,
+                               .max_block_bytes = 4 << 20,
+                               .max_history_bytes = 8 << 20,
+                               .total_block_bytes = std::uint64_t{megabytes} << 20};
+      EXPECT_LE(cuda::compress_zstd_span_cuda_scratch_bytes(batch, zstd_level(level)),
+                20 * batch.total_block_bytes)
+          << "level " << level << ", " << megabytes << " MB";
+    }
 }
 
 TEST(EmulatedZstdCompress, NoParts) {

@@ -8,8 +8,8 @@
 //   size                                      tables, states, and how many bytes each block takes
 //   pack                                      bytes, wherever the caller has placed them
 //
-// Memory is used again. Nothing reads records after the last parse: what writing needs lies there then. In a second part lie first the finders' scratch; then
-// the decisions of an optimal parse, and between parses what is counted of sequences; behind these the states of an optimal parse, then the sequences.
+// Memory is used again. Nothing reads records after the last parse: what writing needs lies there then. The finders' scratch, then sequences share another part; so do, behind the sequences,
+// the states of an optimal parse and what is counted of its result.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,6 @@
 #include "format/zstd/compress/zstd_encoder_stages_cuda.hpp"
 #include "format/zstd/zstd_levels.hpp"
 #include "format/zstd/zstd_limits.hpp"
-#include "gpu/cuda/cuda_error.hpp"
 #include "gpu/cuda/scratch.hpp"
 #include "match/far/far_cuda.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
@@ -29,10 +28,10 @@
 
 namespace hemstitch::cuda {
 
-// How much content is solved at once: its states take as much memory as all sequences do then.
-constexpr std::uint64_t zstd_solved_bytes(std::uint64_t content_bytes) {
-  constexpr std::uint64_t kLeast = 1 << 20;  // so that little content is solved in one launch
-  return std::max(content_bytes / 5, kLeast);
+// How much memory the states of what is solved at once may take, so that a batch takes 20 bytes for each byte of content.
+constexpr std::uint64_t zstd_state_bytes(std::uint64_t content_bytes, std::size_t far_count) {
+  constexpr std::uint64_t kLeast = 20 << 20;  // so that little content is solved at once
+  return std::max(content_bytes * (far_count > 1 ? 15 : 40) / 8, kLeast);
 }
 
 class ZstdEncoder {
@@ -71,9 +70,6 @@ class ZstdEncoder {
     if (d_far_pieces_ != nullptr)
       cut_zstd_parts_cuda(parts_, piece_places_, far_window_bytes(), d_far_pieces_, stream);
     cut_zstd_parts_cuda(parts_, block_places_, kAllHistory, d_blocks_, stream);
-    clear_end(d_records_, stream);
-    clear_end(d_near_offsets_, stream);
-    for (std::size_t i = 0; i < far_count(); ++i) clear_end(d_far_records_[i], stream);
   }
   void find_near(cudaStream_t stream) const {
     find_near_three_wide_cuda(near_pieces_, level_.near, d_near_offsets_, d_find_, find_bytes_, stream);
@@ -92,8 +88,7 @@ class ZstdEncoder {
     price_zstd_blocks_cuda(blocks_, sequences_, encode_room_, d_prices_, stream);
   }
   void parse(std::size_t pass, cudaStream_t stream) const {
-    parse_zstd_optimal_cuda(blocks_, found(), d_prices_, level_.passes[pass], states_, d_decisions_,
-                            sequences_, stream);
+    parse_zstd_optimal_cuda(blocks_, found(), d_prices_, level_.passes[pass], states_, sequences_, stream);
   }
   // Computes d_block_sizes().
   void size(cudaStream_t stream) const {
@@ -122,16 +117,6 @@ class ZstdEncoder {
  private:
   static constexpr std::uint32_t kAllHistory = ~std::uint32_t{0};
 
-  // Parses load what is found of four positions at once.
-  std::size_t room_positions() const { return (parts_.total_block_bytes + 3) / 4 * 4; }
-  template <class Found>
-  void clear_end(Found* d_found, cudaStream_t stream) const {
-    const std::size_t found = parts_.total_block_bytes;
-    if (found != room_positions())
-      check(cudaMemsetAsync(d_found + found, 0, (room_positions() - found) * sizeof(Found), stream),
-            "zstd: cudaMemsetAsync");
-  }
-
   ZstdFound found() const {
     ZstdFound found{.d_records = d_records_, .d_near_offsets = d_near_offsets_};
     std::copy_n(d_far_records_, far_count(), found.d_far_records);
@@ -146,7 +131,7 @@ class ZstdEncoder {
 
   // Divides the two parts of memory that are used again: by carvers that count, or that know where the parts are.
   void carve(Carver& records, Carver& work) {
-    const std::size_t positions = room_positions();
+    const std::size_t positions = parts_.total_block_bytes;
     Carver writing = records;
     d_records_ = records.take<MatchRecord>(positions);
     d_near_offsets_ = records.take<std::uint16_t>(positions);
@@ -158,16 +143,11 @@ class ZstdEncoder {
     for (const FarParameters& far : level_.far)
       find_bytes_ = std::max(find_bytes_, find_far_cuda_scratch_bytes(far_pieces_, far));
     d_find_ = finding.take<std::byte>(find_bytes_);
-
-    Carver deciding = work;
-    if (!level_.passes.empty()) d_decisions_ = deciding.take<std::uint32_t>(positions);
-    encode_room_ = take_zstd_encode_room(blocks_, work, writing);
-    work = larger(work, deciding);
-
+    sequences_.d_sequences = work.take<Sequence>(device_sequence_capacity(blocks_, zstd_block_plan()));
     Carver solving = work;
     if (!level_.passes.empty())
-      states_ = take_zstd_states(blocks_, zstd_solved_bytes(parts_.total_block_bytes), solving);
-    sequences_.d_sequences = work.take<Sequence>(device_sequence_capacity(blocks_, zstd_block_plan()));
+      states_ = take_zstd_states(blocks_, zstd_state_bytes(parts_.total_block_bytes, far_count()), solving);
+    encode_room_ = take_zstd_encode_room(blocks_, work, writing);
     work = larger(larger(work, solving), finding);
     records = larger(records, writing);
   }
@@ -191,7 +171,6 @@ class ZstdEncoder {
   FarRecord* d_far_records_[kZstdMostFarFinders] = {};
   std::byte* d_find_ = nullptr;
   std::size_t find_bytes_ = 0;
-  std::uint32_t* d_decisions_ = nullptr;
   ZstdStates states_{};
   DeviceSequences sequences_{};
   ZstdDevicePrices* d_prices_ = nullptr;

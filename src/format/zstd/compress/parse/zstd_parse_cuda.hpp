@@ -23,7 +23,7 @@
 
 namespace hemstitch::cuda {
 
-// What the finders leave, at DeviceBlock::position. The arrays are aligned to 16 bytes, and have room for a multiple of four elements.
+// What the finders leave, at DeviceBlock::position.
 struct ZstdFound {
   const MatchRecord* d_records = nullptr;         // of hash_chain
   const std::uint16_t* d_near_offsets = nullptr;  // of near_three
@@ -35,21 +35,20 @@ struct ZstdFound {
 void parse_zstd_lazy_cuda(const DeviceBlocks& blocks, const ZstdFound& found,
                           const DeviceSequences& sequences, cudaStream_t stream);
 
-// The states of as many segments as are solved at once.
+// The states of the segments that are solved at once.
 struct ZstdStates {
   std::byte* d_states;
-  std::uint32_t warps_at_once;  // of 32 segments each
+  std::uint32_t warps_at_once;  // of 4 segments each, or of 8 in a cheap pass
 };
 
-// At most `solved_bytes` of content are solved at once, and the rest behind it, in further launches: each byte takes 20 bytes of states. Nothing
-// reads states once sequences are written, so these may lie there.
-ZstdStates take_zstd_states(const DeviceBlocks& blocks, std::uint64_t solved_bytes, Carver& carver);
+// As many as a device solves at once, or have room in `most_bytes`, but for one warp at least: 80 KB a warp. Nothing
+// reads states once sequences are written.
+ZstdStates take_zstd_states(const DeviceBlocks& blocks, std::uint64_t most_bytes, Carver& carver);
 
-// `d_prices`: one for each block. `d_decisions`: scratch, 4 bytes for each position, as d_records. Throws kInvalidOption for blocks that are too large,
+// `d_prices`: one for each block. The lists' room is also scratch: each position's decision lies there. Throws kInvalidOption for blocks that are too large,
 // and for a pass that no level has: those know one offset and try none, or know three and try all of them.
 void parse_zstd_optimal_cuda(const DeviceBlocks& blocks, const ZstdFound& found,
                              const ZstdDevicePrices* d_prices, const ZstdPass& pass, const ZstdStates& states,
-                             std::uint32_t* d_decisions, const DeviceSequences& sequences,
-                             cudaStream_t stream);
+                             const DeviceSequences& sequences, cudaStream_t stream);
 
 }  // namespace hemstitch::cuda

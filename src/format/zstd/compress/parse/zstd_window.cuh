@@ -53,7 +53,8 @@ class ZstdListWriter {
         lane_(lane) {}
 
   __device__ void match(std::uint32_t position, std::uint32_t length, std::uint32_t offset) {
-    if (lane_ == 0) out_[written_] = {position - literals_begin_, length, offset};
+    if (lane_ == 0) *out_ = {position - literals_begin_, length, offset};
+    ++out_;
     ++written_;
     literals_begin_ = position + length;
   }
@@ -68,7 +69,7 @@ class ZstdListWriter {
   }
 
  private:
-  Sequence* out_;
+  Sequence* out_;  // where the next one goes
   unsigned lane_;
   std::uint32_t written_ = 0;
   std::uint32_t literals_begin_ = 0;
