@@ -460,6 +460,30 @@ TEST(ZstdSeekable, LargeFramesAndSmallWindowsAreStreams) {
   EXPECT_EQ(restore(large_file).size(), zeros.size());
 }
 
+// Whoever reads ahead goes back to the first byte that the reader has not taken, wherever that is.
+TEST(ZstdSeekable, TheReaderKnowsWhatItHasTaken) {
+  const Bytes frame = written_by_libzstd(wordy_bytes(300));
+  for (const Bytes& file : {compress(wordy_bytes(300'000), seekable()), frame + skippable_frame(9) + frame}) {
+    MemorySource source(file);
+    FrameStream frames(true);
+    frames.know_file(source, FrameSearch::kQuickly);
+    std::size_t at = 0, steps = 0;
+    for (auto event = FrameReader::Event::kMore; event != FrameReader::Event::kEnd; ++steps) {
+      const auto given = std::span(file).subspan(at).first(std::min(frames.wanted_bytes(), file.size() - at));
+      event = frames.step(given);
+      at += given.size();
+      ASSERT_EQ(frames.taken_bytes(), at) << steps;
+      if (event != FrameReader::Event::kSkip) continue;
+      const std::size_t skipped = frames.reader().skip_bytes();
+      frames.reader().skipped(skipped);
+      at += skipped;
+      ASSERT_EQ(frames.taken_bytes(), at) << steps;
+    }
+    EXPECT_EQ(at, file.size());
+    EXPECT_GT(steps, 10);
+  }
+}
+
 // Without a table, too, if there are several and all say how much content they have.
 TEST(ZstdSeekable, FramesInARowAreRestoredByThemselves) {
   const Bytes content = wordy_bytes(30'000), frame = written_by_libzstd(content);

@@ -32,6 +32,7 @@ ZstdReader::Event ZstdReader::read(std::span<const std::byte> bytes) {
       break;
     case State::kDescriptor:
       header_bytes_.assign(bytes.begin(), bytes.end());
+      held_bytes_ = bytes.size();
       return want(State::kRestOfHeader, zstd_header_rest_bytes(bytes[0]) - 1, Event::kMore);
     case State::kRestOfHeader:
       return read_header(bytes);
@@ -73,6 +74,7 @@ ZstdReader::Event ZstdReader::read_magic(std::span<const std::byte> bytes) {
 
 ZstdReader::Event ZstdReader::read_header(std::span<const std::byte> bytes) {
   header_bytes_.insert(header_bytes_.end(), bytes.begin(), bytes.end());
+  held_bytes_ = 0;
   const std::optional<ZstdFrameHeader> header = read_zstd_header(header_bytes_);
   if (!header) fail(Status::kCorruptHeader, "the reserved bit of the header is set (3.1.1.1.1.4)");
   position_ += header_bytes_.size();

@@ -41,7 +41,7 @@ for format in bgzf gzip zlib deflate; do
   same gpu.$format twin.$format
   hemstitch -dcq --backend cuda --format $format gpu.$format | cmp - data
 done
-for options in -1 -3 -5 -10 -16 '-3 --seekable=128K' '-5 -B1'; do
+for options in -1 -3 -5 -10 -16 '-3 --seekable=128K' '-5 -B1M'; do
   # shellcheck disable=SC2086
   hemstitch -f --backend cuda --verify --format zstd $options data -o gpu.zst
   # shellcheck disable=SC2086
