@@ -13,9 +13,11 @@ constexpr std::uint64_t kMostChunks = (std::uint64_t{1} << 31) - 1;
 // Enough for all multiprocessors.
 constexpr std::uint64_t kWaveBytes = std::uint64_t{5} << 28, kMostWaveChunks = 1 << 18;
 
-// Chunks that may have more content than this are *large*: their blocks are copied at once. A few hundred warps with a chunk each would leave
-// most of the device idle, and symbols take four bytes more for each of content, so that waves are smaller. The largest chunk that stages restore has 2^27 bytes.
-constexpr std::uint64_t kLargeBytes = 256 << 10, kLargeWaveBytes = kWaveBytes / 2, kMostStagedBytes = 1 << 27;
+// Few chunks that may have more content than this are *large*: their blocks are copied at once. A few hundred warps with a chunk each would leave
+// most of the device idle; with so many chunks as kEnoughChunks, they are as fast, and need no symbols, which take four bytes more for each of
+// content, so that waves are smaller. The largest chunk that stages restore has 2^27 bytes.
+constexpr std::uint64_t kLargeBytes = 256 << 10, kEnoughChunks = 768, kLargeWaveBytes = kWaveBytes / 2,
+                        kMostStagedBytes = 1 << 27;
 
 // What chunks usually need, with room to spare. One that needs more is left to the last kernel if others have not left enough.
 constexpr std::uint64_t kBytesOfBlock = 32 << 10, kBytesOfTables = 64 << 10;
@@ -28,7 +30,9 @@ struct Scratch {
   ZstdStages stages;
 
   Scratch(Carver& carve, const DeviceRestore& batch, std::uint64_t most_wave_bytes) {
-    const bool is_large = batch.max_capacity > kLargeBytes;
+    const bool is_large =
+        batch.max_capacity > kLargeBytes &&
+        std::min<std::uint64_t>(batch.count, most_wave_bytes / batch.max_capacity) < kEnoughChunks;
     const std::uint64_t wave_bytes = is_large ? std::min(most_wave_bytes, kLargeWaveBytes) : most_wave_bytes;
     const std::uint64_t bytes =
         std::max<std::uint64_t>(1, std::min<std::uint64_t>(batch.max_capacity, wave_bytes));

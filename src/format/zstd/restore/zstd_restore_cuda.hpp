@@ -10,7 +10,7 @@
 //   states     a lane a block: the states of its sequences, which depend on each other bit by bit
 //   values     a warp a block: lengths and offsets, 32 sequences at a time
 //   places     a thread a chunk: where blocks begin, and which offsets repeated ones are
-//   copy       a warp a chunk: literals and matches. Chunks of more than 256 KB: a warp a block, to symbols, which then become bytes
+//   copy       a warp a chunk: literals and matches. Fewer than 768 chunks of more than 256 KB: a warp a block, to symbols, which then become bytes
 //              (zstd_block_copy.cu)
 //   checksums  four lanes a chunk
 //   close      a thread a chunk: its status
@@ -42,7 +42,7 @@ enum class ZstdChunkForm : std::uint8_t {
 };
 
 // Scratch: 3 bytes for each byte of room and about 10 KB for each chunk, or each 64 KB of a longer one; for at most 1.3 GB of room and
-// 262,144 chunks at once. With chunks of more than 256 KB: 7 bytes, for at most 0.7 GB.
+// 262,144 chunks at once. With few chunks of more than 256 KB: 7 bytes, for at most 0.7 GB.
 std::size_t restore_zstd_cuda_scratch_bytes(const DeviceRestore& batch);
 
 // Statuses are those of restore_zstd_chunk_reference(), or CORRUPT_BLOCK and OUTPUT_TOO_SMALL alone for blocks without a frame, and INVALID_OPTION for a chunk above the batch's limits. Without

@@ -22,6 +22,7 @@
 #include "format/zstd/restore/zstd_device_frame.cuh"
 #include "format/zstd/restore/zstd_device_tables.cuh"
 #include "gpu/cuda/launch.hpp"
+#include "gpu/cuda/shared_access.cuh"
 #include "gpu/cuda/warp.cuh"
 #include "match/common/cuda/device_work.hpp"
 
@@ -69,25 +70,24 @@ struct OfLane {
   std::uint32_t low, high;  // of `lane` and `lane` + 32
 };
 
-// ZstdBitWriter, by one lane.
+// ZstdBitWriter, by one lane, to shared memory.
 class BitWriter {
  public:
-  __device__ explicit BitWriter(std::uint8_t* to) : begin_(to), to_(to) {}
+  __device__ explicit BitWriter(std::uint8_t* sh_to) : begin_(shared_address(sh_to)), to_(begin_) {}
   // At most 16.
   __device__ void put(std::uint32_t value, unsigned count) {
     word_ |= value << bits_;
-    for (bits_ += count; bits_ >= 8; bits_ -= 8, word_ >>= 8) *to_++ = static_cast<std::uint8_t>(word_);
+    for (bits_ += count; bits_ >= 8; bits_ -= 8, word_ >>= 8) store_shared_byte(to_++, word_);
   }
   // Returns how many bytes there are.
   __device__ std::uint32_t end() {
-    if (bits_ > 0) *to_++ = static_cast<std::uint8_t>(word_);
+    if (bits_ > 0) store_shared_byte(to_++, word_);
     word_ = bits_ = 0;
-    return static_cast<std::uint32_t>(to_ - begin_);
+    return to_ - begin_;
   }
 
  private:
-  std::uint8_t* begin_;
-  std::uint8_t* to_;
+  std::uint32_t begin_, to_;
   std::uint32_t word_ = 0;
   unsigned bits_ = 0;
 };

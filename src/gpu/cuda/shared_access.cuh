@@ -1,4 +1,4 @@
-// Addresses of shared memory that compilers leave in registers.
+// Shared memory by addresses that compilers leave as they are.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,11 @@ template <class Object>
 __device__ inline Object& kept_shared(Object& sh_object) {
   const std::uint32_t address = __shfl_sync(0xFFFFFFFFu, shared_address(&sh_object), 0);
   return *static_cast<Object*>(__cvta_shared_to_generic(address));
+}
+
+// At an address of shared_address().
+__device__ inline void store_shared_byte(std::uint32_t address, std::uint32_t value) {
+  asm volatile("st.shared.u8 [%0], %1;" ::"r"(address), "r"(value) : "memory");
 }
 
 }  // namespace hemstitch::cuda
