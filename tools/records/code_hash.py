@@ -127,7 +127,7 @@ class CommitTree(Tree):
 
     @cached_property
     def paths(self):
-        return set(self.texts)
+        return set(self.texts).difference(MADE)
 
     def read(self, path):
         return self.texts[path]
