@@ -17,7 +17,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -29,6 +28,7 @@
 #include "format/deflate/compress/deflate_encoder_cuda.hpp"
 #include "format/deflate/frame/deflate_checksum_cuda.hpp"
 #include "gpu/cuda/scratch.hpp"
+#include "kernel_totals.hpp"
 #include "shapes.hpp"
 #include "zlib_oracle.hpp"
 
@@ -36,6 +36,7 @@ namespace hemstitch {
 namespace {
 
 using bench::DeviceArray;
+using bench::KernelTotals;
 using bench::median_seconds;
 using bench::median_step_seconds;
 using cuda::check;
@@ -45,60 +46,6 @@ constexpr int kRuns = 3;
 constexpr std::size_t kTwinsBytes = 4 << 20;
 constexpr const char* kFiles[] = {"dickens", "nci",     "samba", "mr", "osdb",
                                   "ooffice", "reymont", "x-ray", "xml"};
-
-struct Row {
-  std::string what, format, level, file;
-  std::size_t block_bytes, bytes;
-  double ratio, gbps;
-  bool verified;
-
-  void print() const {
-    std::printf(
-        "{\"what\":\"%s\",\"backend\":\"cuda\",\"format\":\"%s\",\"level\":\"%s\",\"block_bytes\":%zu,"
-        "\"file\":\"%s\",\"bytes\":%zu,",
-        what.c_str(), format.c_str(), level.c_str(), block_bytes, file.c_str(), bytes);
-    if (ratio != 0) std::printf("\"ratio\":%.4f,", ratio);
-    std::printf("\"gbps\":%.1f,\"span\":\"kernel\",\"verified\":%s}\n", gbps, verified ? "true" : "false");
-    std::fflush(stdout);
-  }
-};
-
-// All files of each kind of row: as if one copy of each were worked on one after the other.
-class Totals {
- public:
-  // `file_bytes` of one copy, and what they become; 0 where the row has no ratio.
-  void add(const Row& row, std::size_t file_bytes, std::size_t output_bytes) {
-    row.print();
-    Total& total = totals_[row.what + "/" + row.format + "/" + row.level];
-    if (total.row.what.empty()) {
-      total.row = row;
-      total.row.bytes = 0;
-      total.row.file = "nine files";
-    }
-    total.row.bytes += file_bytes;
-    total.output_bytes += output_bytes;
-    total.seconds += static_cast<double>(file_bytes) / row.gbps / 1e9;
-    total.row.verified &= row.verified;
-  }
-  void print() const {
-    for (const auto& [key, total] : totals_) {
-      Row row = total.row;
-      row.gbps = static_cast<double>(row.bytes) / total.seconds / 1e9;
-      row.ratio = total.output_bytes == 0
-                      ? 0
-                      : static_cast<double>(row.bytes) / static_cast<double>(total.output_bytes);
-      row.print();
-    }
-  }
-
- private:
-  struct Total {
-    Row row{};
-    std::size_t output_bytes = 0;
-    double seconds = 0;
-  };
-  std::map<std::string, Total> totals_;
-};
 
 struct Kind {
   const char* format;
@@ -144,7 +91,7 @@ class Blocks {
               static_cast<std::uint32_t>(kind.history_bytes), total_};
   }
 
-  void compress(int level_number, Totals& totals) const {
+  void compress(int level_number, KernelTotals& totals) const {
     const DeflateLevel level = deflate_level(level_number);
     cuda::Carver counted(nullptr);
     cuda::DeflateEncoder(batch_, level, kind_.end, counted);
@@ -188,7 +135,7 @@ class Blocks {
   }
 
   // Of the input, in pieces of 64 KB.
-  void sum_up(Totals& totals) const {
+  void sum_up(KernelTotals& totals) const {
     constexpr std::size_t kPiece = 65536;
     std::vector<const std::byte*> pieces;
     std::vector<std::size_t> sizes;
@@ -272,7 +219,7 @@ int run(int argc, char** argv) {
   }
   const std::size_t in_flight = static_cast<std::size_t>((argc > 2 ? std::atof(argv[2]) : 1) * 1e9);
   const std::string what = argc > 3 ? argv[3] : "169tbc";
-  Totals totals;
+  KernelTotals totals;
   for (const char* const file : kFiles) {
     const Bytes bytes = testing::read_file(std::string(argv[1]) + "/silesia/" + file, std::size_t{1} << 30);
     {

@@ -28,12 +28,14 @@
 #include "format/zstd/compress/zstd_encoder_cuda.hpp"
 #include "format/zstd/frame/zstd_frame_header.hpp"
 #include "gpu/cuda/scratch.hpp"
+#include "kernel_totals.hpp"
 #include "shapes.hpp"
 
 namespace hemstitch {
 namespace {
 
 using bench::DeviceArray;
+using bench::KernelTotals;
 using bench::median_step_seconds;
 using cuda::check;
 using testing::Bytes;
@@ -60,55 +62,6 @@ std::vector<Turn> turns_of(const std::string& letters) {
 
 constexpr const char* kFiles[] = {"dickens", "nci",     "samba", "mr", "osdb",
                                   "ooffice", "reymont", "x-ray", "xml"};
-
-struct Row {
-  std::string what, level, file;
-  std::size_t bytes = 0;
-  double ratio = 0, gbps = 0;
-  bool verified = true;
-
-  void print() const {
-    std::printf(
-        "{\"what\":\"%s\",\"backend\":\"cuda\",\"format\":\"zstd\",\"level\":\"%s\",\"block_bytes\":%zu,"
-        "\"file\":\"%s\",\"bytes\":%zu,",
-        what.c_str(), level.c_str(), kZstdDefaultPartBytes, file.c_str(), bytes);
-    if (ratio != 0) std::printf("\"ratio\":%.4f,", ratio);
-    std::printf("\"gbps\":%.1f,\"span\":\"kernel\",\"verified\":%s}\n", gbps, verified ? "true" : "false");
-    std::fflush(stdout);
-  }
-};
-
-// All files of each kind of row: as if one copy of each were worked on one after the other.
-class Totals {
- public:
-  // `file_bytes` of one copy, and what they become; 0 where the row has no ratio.
-  void add(const Row& row, std::size_t file_bytes, std::size_t output_bytes) {
-    row.print();
-    Total& total = totals_[row.level + "/" + row.what];
-    if (total.row.what.empty()) total.row = {.what = row.what, .level = row.level, .file = "nine files"};
-    total.row.bytes += file_bytes;
-    total.output_bytes += output_bytes;
-    total.seconds += static_cast<double>(file_bytes) / row.gbps / 1e9;
-    total.row.verified &= row.verified;
-  }
-  void print() const {
-    for (const auto& [key, total] : totals_) {
-      Row row = total.row;
-      row.gbps = static_cast<double>(row.bytes) / total.seconds / 1e9;
-      if (total.output_bytes != 0)
-        row.ratio = static_cast<double>(row.bytes) / static_cast<double>(total.output_bytes);
-      row.print();
-    }
-  }
-
- private:
-  struct Total {
-    Row row;
-    std::size_t output_bytes = 0;
-    double seconds = 0;
-  };
-  std::map<std::string, Total> totals_;
-};
 
 // What the twin makes of the first part of each file at each level, in the order in which they are asked for.
 class Twins {
@@ -175,7 +128,7 @@ class Parts {
     batch_.total_block_bytes = total_;
   }
 
-  void compress(int level_number, int runs, Twins& twins, Totals& totals) const {
+  void compress(int level_number, int runs, Twins& twins, KernelTotals& totals) const {
     const ZstdLevel level = zstd_level(level_number);
     cuda::Carver counted(nullptr);
     cuda::ZstdEncoder(batch_, level, counted);
@@ -226,7 +179,7 @@ class Parts {
     const bool verified = is_right(twins.next(), sizes, first_copy, d_output, targets, kRoom);
     const auto add = [&](const char* what, double step_seconds, bool has_ratio) {
       if (step_seconds == 0) return;
-      totals.add({what, std::to_string(level_number), file_, total_,
+      totals.add({what, "zstd", std::to_string(level_number), file_, kZstdDefaultPartBytes, total_,
                   has_ratio ? static_cast<double>(bytes_.size()) / static_cast<double>(output_bytes) : 0,
                   static_cast<double>(total_) / step_seconds / 1e9, verified},
                  bytes_.size(), has_ratio ? output_bytes : 0);
@@ -305,7 +258,7 @@ int run(int argc, char** argv) {
     files.push_back(testing::read_file(std::string(argv[1]) + "/silesia/" + file, std::size_t{1} << 30));
   const std::vector<Turn> turns = turns_of(wanted);
   Twins twins(files, turns);
-  Totals totals;
+  KernelTotals totals;
   for (const Turn& turn : turns)
     for (std::size_t i = 0; i < files.size(); ++i) {
       const Parts parts(kFiles[i], files[i],

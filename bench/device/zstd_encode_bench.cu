@@ -16,7 +16,6 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -31,6 +30,7 @@
 #include "format/zstd/zstd_levels.hpp"
 #include "format/zstd/zstd_limits.hpp"
 #include "gpu/cuda/scratch.hpp"
+#include "kernel_totals.hpp"
 #include "match/hash_chain/hash_width.hpp"
 #include "shapes.hpp"
 
@@ -38,6 +38,7 @@ namespace hemstitch {
 namespace {
 
 using bench::DeviceArray;
+using bench::KernelTotals;
 using bench::median_seconds;
 using bench::median_step_seconds;
 using cuda::check;
@@ -46,54 +47,6 @@ using testing::Bytes;
 constexpr int kRuns = 5;
 constexpr const char* kFiles[] = {"dickens", "nci",     "samba", "mr", "osdb",
                                   "ooffice", "reymont", "x-ray", "xml"};
-
-struct Row {
-  std::string what, level, file;
-  std::size_t bytes;
-  double ratio, gbps;
-  bool verified;
-
-  void print() const {
-    std::printf(
-        "{\"what\":\"%s\",\"backend\":\"cuda\",\"format\":\"zstd\",\"level\":\"%s\",\"block_bytes\":%zu,"
-        "\"file\":\"%s\",\"bytes\":%zu,",
-        what.c_str(), level.c_str(), kZstdOwnBlockBytes, file.c_str(), bytes);
-    if (ratio != 0) std::printf("\"ratio\":%.4f,", ratio);
-    std::printf("\"gbps\":%.1f,\"span\":\"kernel\",\"verified\":%s}\n", gbps, verified ? "true" : "false");
-    std::fflush(stdout);
-  }
-};
-
-// All files of each kind of row: as if one copy of each were worked on one after the other.
-class Totals {
- public:
-  void add(const Row& row, std::size_t file_bytes, std::size_t output_bytes) {
-    row.print();
-    Total& total = totals_[row.what + "/" + row.level];
-    if (total.row.what.empty()) total.row = {row.what, row.level, "nine files", 0, 0, 0, true};
-    total.row.bytes += file_bytes;
-    total.output_bytes += row.ratio == 0 ? 0 : output_bytes;
-    total.seconds += static_cast<double>(file_bytes) / row.gbps / 1e9;
-    total.row.verified &= row.verified;
-  }
-  void print() const {
-    for (const auto& [key, total] : totals_) {
-      Row row = total.row;
-      row.gbps = static_cast<double>(row.bytes) / total.seconds / 1e9;
-      if (total.output_bytes != 0)
-        row.ratio = static_cast<double>(row.bytes) / static_cast<double>(total.output_bytes);
-      row.print();
-    }
-  }
-
- private:
-  struct Total {
-    Row row;
-    std::size_t output_bytes = 0;
-    double seconds = 0;
-  };
-  std::map<std::string, Total> totals_;
-};
 
 // The lazy parse of each of the file's blocks.
 std::vector<std::vector<Sequence>> parsed_by_twin(const Bytes& bytes, const ZstdLevel& level) {
@@ -125,7 +78,7 @@ std::vector<std::vector<Sequence>> parsed_by_twin(const Bytes& bytes, const Zstd
 }
 
 void measure(const std::string& file, const Bytes& bytes, int level_number, std::size_t in_flight,
-             Totals& totals) {
+             KernelTotals& totals) {
   const std::vector<std::vector<Sequence>> parsed = parsed_by_twin(bytes, zstd_level(level_number));
   const std::size_t first_copy = parsed.size(), copies = std::max<std::size_t>(1, in_flight / bytes.size());
   const std::size_t total = copies * bytes.size(), room_bytes = kZstdOwnBlockBytes + 8;
@@ -209,9 +162,9 @@ void measure(const std::string& file, const Bytes& bytes, int level_number, std:
 
   const double ratio = static_cast<double>(bytes.size()) / static_cast<double>(frame.size());
   const auto add = [&](const char* what, double step_seconds, bool has_ratio) {
-    totals.add({what, std::to_string(level_number), file, total, has_ratio ? ratio : 0,
-                static_cast<double>(total) / step_seconds / 1e9, verified},
-               bytes.size(), frame.size());
+    totals.add({what, "zstd", std::to_string(level_number), file, kZstdOwnBlockBytes, total,
+                has_ratio ? ratio : 0, static_cast<double>(total) / step_seconds / 1e9, verified},
+               bytes.size(), has_ratio ? frame.size() : 0);
   };
   add("value", seconds[0], false);
   add("choose", seconds[1], false);
@@ -228,7 +181,7 @@ int run(int argc, char** argv) {
   }
   const std::size_t in_flight = static_cast<std::size_t>((argc > 2 ? std::atof(argv[2]) : 1) * 1e9);
   const std::string levels = argc > 3 ? argv[3] : "1";
-  Totals totals;
+  KernelTotals totals;
   for (const char* const file : kFiles) {
     const Bytes bytes = testing::read_file(std::string(argv[1]) + "/silesia/" + file, std::size_t{1} << 30);
     for (const char level : levels) measure(file, bytes, level - '0', in_flight, totals);

@@ -1,4 +1,4 @@
-// Zstandard in the batch interface: checks arguments; zstd_batch_device.hpp does the rest. Devices restore it, and do not compress
+// Zstandard in the batch interface: checks arguments; zstd_batch_device.hpp does the rest. It restores, and does not compress
 // to it.
 #include <limits>
 
@@ -9,7 +9,7 @@ namespace hemstitch {
 namespace {
 
 [[noreturn]] void refuse_to_compress() {
-  throw Error(Status::kInternal, "batch: devices do not compress to Zstandard");
+  throw Error(Status::kInternal, "batch: batches are not compressed to Zstandard");
 }
 
 class ZstdBatch : public BatchFormat {

@@ -11,6 +11,7 @@
 #include "captured_graph.hpp"
 #include "core/status.hpp"
 #include "cuda_test.hpp"
+#include "far_parameters.hpp"
 #include "finder_cases.hpp"
 #include "format/zstd/zstd_levels.hpp"
 #include "match/far/far_cuda.hpp"
@@ -75,27 +76,6 @@ void expect_equal_in_a_row(const Bytes& file, std::size_t block_bytes,
   }
 }
 
-// Generations and tables so small that much happens in few bytes.
-std::vector<FarParameters> small_parameters() {
-  return {{.hash_bits = 8, .ways = 1, .generation_bytes = 64},
-          {.hash_bits = 10, .ways = 4, .generation_bytes = 256, .window_bytes = 3000},
-          {.hash_bits = 12,
-           .ways = 2,
-           .grid_bytes = 2,
-           .generation_bytes = 128,
-           .window_bytes = 700,
-           .cap_bytes = 8,
-           .stitch_reach = 1},
-          {.hash_bits = 9, .ways = 8, .grid_bytes = 4, .generation_bytes = 512},
-          {.hash_bits = 8, .hash_bytes = 5, .ways = 4, .grid_bytes = 1, .generation_bytes = 100},
-          {.hash_bits = 12,
-           .hash_bytes = 4,
-           .ways = 2,
-           .grid_bytes = 16,
-           .generation_bytes = 16,
-           .cap_bytes = 239}};
-}
-
 std::vector<FarParameters> level_parameters() {
   std::vector<FarParameters> all;
   for (const int level : {3, 5, 16})
@@ -103,13 +83,13 @@ std::vector<FarParameters> level_parameters() {
   return all;
 }
 
-TEST_F(FarCuda, EqualsItsTwinOnSmallBlocks) { expect_equal(small_cases(), small_parameters()); }
+TEST_F(FarCuda, EqualsItsTwinOnSmallBlocks) { expect_equal(small_cases(), small_far_parameters()); }
 
 // A few spans of blocks that are no multiples of the grid, and of some that are.
 TEST_F(FarCuda, EqualsItsTwinOnShortRows) {
   for (const Bytes& file : {wordy_bytes(200'000, 11), mixed_bytes(300'000, 3), runs_bytes(200'000, 4)})
     for (const std::size_t block_bytes : {301, 4096, 10'000})
-      expect_equal_in_a_row(file, block_bytes, small_parameters());
+      expect_equal_in_a_row(file, block_bytes, small_far_parameters());
 }
 
 TEST_F(FarCuda, EqualsItsTwinOnLargeBlocks) {
@@ -140,7 +120,7 @@ TEST_F(FarCuda, EqualsItsTwinOnManyFiles) {
   std::vector<FinderCase> cases;
   for (std::uint32_t i = 0; i < 500; ++i)
     cases.push_back({"file " + std::to_string(i), wordy_bytes(i * 7919 % 9001, 1 + i % 3), 0});
-  expect_equal(cases, small_parameters());
+  expect_equal(cases, small_far_parameters());
 }
 
 // Each call's thread blocks wait for each other while other calls take room.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "far_parameters.hpp"
 #include "kernel_buffer.hpp"
 #include "match/far/far_cuda.hpp"
 #include "match/stitch/stitch_wide.hpp"
@@ -72,32 +73,12 @@ void expect_twin(const Bytes& file, const std::vector<Piece>& pieces, const FarP
   }
 }
 
-std::vector<FarParameters> parameter_sets() {
-  return {{.hash_bits = 8, .ways = 1, .generation_bytes = 128},
-          {.hash_bits = 10, .ways = 4, .generation_bytes = 256, .window_bytes = 3000},
-          {.hash_bits = 12,
-           .ways = 2,
-           .grid_bytes = 2,
-           .generation_bytes = 128,
-           .window_bytes = 700,
-           .cap_bytes = 8,
-           .stitch_reach = 1},
-          {.hash_bits = 9, .ways = 8, .grid_bytes = 4, .generation_bytes = 512},
-          {.hash_bits = 8, .hash_bytes = 5, .ways = 4, .grid_bytes = 1, .generation_bytes = 100},
-          {.hash_bits = 12,
-           .hash_bytes = 4,
-           .ways = 2,
-           .grid_bytes = 16,
-           .generation_bytes = 80,
-           .cap_bytes = 239}};
-}
-
 TEST(EmulatedFar, PiecesByThemselves) {
   std::size_t tried = 0;
   for (const std::size_t size : {1, 7, 8, 9, 64, 130, 700, 4200})
     for (const std::size_t history : {0, 1, 8, 300}) {
       for (const Shape& shape : shapes_of(size + history))
-        for (const FarParameters& parameters : parameter_sets())
+        for (const FarParameters& parameters : small_far_parameters())
           if (tried++ % (31 * kTriedOneOf) == 0)
             expect_twin(shape.bytes, {{history, size, history}}, parameters, {},
                         shape.name + " of " + std::to_string(size) + " behind " + std::to_string(history),
@@ -109,7 +90,7 @@ TEST(EmulatedFar, FilesInPieces) {
   std::size_t tried = 0;
   for (const Shape& shape : shapes_of(7001))
     for (const std::size_t piece_bytes : {512, 1000, 4096})
-      for (const FarParameters& parameters : parameter_sets())
+      for (const FarParameters& parameters : small_far_parameters())
         if (tried++ % (5 * kTriedOneOf) == 0)
           expect_twin(shape.bytes, pieces_of(7001, piece_bytes, parameters.window_bytes), parameters,
                       {.span_bytes = 2048}, shape.name + " in pieces of " + std::to_string(piece_bytes));
@@ -125,7 +106,7 @@ TEST(EmulatedFar, HistoriesOfAnyLength) {
     pieces.push_back({begin, bytes, pieces.size() % 3 == 0 ? begin : std::min<std::size_t>(begin, 700)});
   }
   std::size_t tried = 0;
-  for (const FarParameters& parameters : parameter_sets())
+  for (const FarParameters& parameters : small_far_parameters())
     if (tried++ % kTriedOneOf == 0)
       expect_twin(file, pieces, parameters, {.span_bytes = 1600}, "any histories");
 }
