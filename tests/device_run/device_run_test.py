@@ -60,7 +60,7 @@ class DeviceRun(unittest.TestCase):
         self.program("b_device_bench", """echo '{"verified": true}'""")
         status, output, recorded = self.run_tool()
         self.assertEqual((status, len(recorded)), (0, 3), output)
-        self.assertIn("tests: 1 programs, at most 180 s each and 960 s together", output)
+        self.assertIn(f"tests: 1 programs, at most 180 s each and {self.tool.STEP_SECONDS['tests']} s together", output)
         self.assertIn("6 ok, 0 failed, 0 had no time", output)
 
     def test_programs_run_beside_each_other(self):
