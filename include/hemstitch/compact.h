@@ -41,6 +41,19 @@ HEMSTITCH_API hemstitch_status hemstitch_shuffle_bytes(const void* source, size_
 HEMSTITCH_API hemstitch_status hemstitch_unshuffle_bytes(const void* source, size_t bytes,
                                                          uint32_t element_bytes, void* target);
 
+/* HDF5's bitshuffle filter (32008) and Blosc's. It turns n elements of element_bytes bytes into 8 *
+ * element_bytes planes of n / 8 bytes: first the lowest bits of all elements' first bytes, 8 elements a byte,
+ * the first in its lowest bit; then the next bits, and so on. It does so for each block of block_bytes bytes
+ * by itself; the last block is shorter. block_bytes is a multiple of 8 elements; 0 makes everything one block.
+ * Elements beyond the last multiple of 8, and bytes that fill no element, are copied to the end. Everything
+ * else is as with hemstitch_shuffle_bytes(). hemstitch_bitunshuffle_bytes() reverses it. */
+HEMSTITCH_API hemstitch_status hemstitch_bitshuffle_bytes(const void* source, size_t bytes,
+                                                          uint32_t element_bytes, size_t block_bytes,
+                                                          void* target);
+HEMSTITCH_API hemstitch_status hemstitch_bitunshuffle_bytes(const void* source, size_t bytes,
+                                                            uint32_t element_bytes, size_t block_bytes,
+                                                            void* target);
+
 #ifdef __cplusplus
 }
 #endif

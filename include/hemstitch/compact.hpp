@@ -1,5 +1,5 @@
 // Hemstitch's compaction: many buffers are gathered into one span, and scattered from it again. And the
-// shuffle filter, which reorders the bytes of numbers so that they compress better.
+// filters shuffle and bitshuffle, which reorder the bytes or bits of numbers so that they compress better.
 //
 //   std::vector<std::uint64_t> offsets(sizes.size() + 1);
 //   std::vector<std::byte> span(hemstitch::scan_sizes(sizes, offsets));
@@ -47,5 +47,17 @@ HEMSTITCH_API void shuffle_bytes(std::span<const std::byte> source, std::uint32_
                                  std::span<std::byte> target);
 HEMSTITCH_API void unshuffle_bytes(std::span<const std::byte> source, std::uint32_t element_bytes,
                                    std::span<std::byte> target);
+
+// HDF5's bitshuffle filter (32008) and Blosc's. It turns n elements of element_bytes bytes into 8 *
+// element_bytes planes of n / 8 bytes: first the lowest bits of all elements' first bytes, 8 elements a byte,
+// the first in its lowest bit; then the next bits, and so on. It does so for each block of block_bytes bytes
+// by itself; the last block is shorter. block_bytes is a multiple of 8 elements; 0 makes everything one block.
+// Elements beyond the last multiple of 8, and bytes that fill no element, are copied to the end.
+// bitunshuffle_bytes() reverses it. Everything else is as with shuffle_bytes(); throws kInvalidOption for
+// other block_bytes too.
+HEMSTITCH_API void bitshuffle_bytes(std::span<const std::byte> source, std::uint32_t element_bytes,
+                                    std::size_t block_bytes, std::span<std::byte> target);
+HEMSTITCH_API void bitunshuffle_bytes(std::span<const std::byte> source, std::uint32_t element_bytes,
+                                      std::size_t block_bytes, std::span<std::byte> target);
 
 }  // namespace hemstitch

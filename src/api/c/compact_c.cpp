@@ -77,4 +77,22 @@ hemstitch_status hemstitch_unshuffle_bytes(const void* source, size_t bytes, uin
   });
 }
 
+hemstitch_status hemstitch_bitshuffle_bytes(const void* source, size_t bytes, uint32_t element_bytes,
+                                            size_t block_bytes, void* target) {
+  return guarded([&] {
+    need_for(bytes, source, "source");
+    need_for(bytes, target, "target");
+    bitshuffle_bytes(bytes_of(source, bytes), element_bytes, block_bytes, room_of(target, bytes));
+  });
+}
+
+hemstitch_status hemstitch_bitunshuffle_bytes(const void* source, size_t bytes, uint32_t element_bytes,
+                                              size_t block_bytes, void* target) {
+  return guarded([&] {
+    need_for(bytes, source, "source");
+    need_for(bytes, target, "target");
+    bitunshuffle_bytes(bytes_of(source, bytes), element_bytes, block_bytes, room_of(target, bytes));
+  });
+}
+
 }  // extern "C"
