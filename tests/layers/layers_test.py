@@ -22,6 +22,7 @@ FLOORS = [
     {"match"},
     {"parse"},
     {"format"},
+    {"arrays"},
     {"batch"},
     {"engine"},
     {"pipeline"},
@@ -30,7 +31,7 @@ FLOORS = [
 ]
 # Beside src/: each stands on all of it, and on itself.
 ABOVE = ["cli", "nbdkit", "bindings/python/src", "bindings/web"]
-KNOW_FORMATS = {"format", "batch"}
+KNOW_FORMATS = {"format", "arrays", "batch"}
 # The browser's planners have a table of formats of their own, and plan their passes.
 STILL_KNOW = [re.compile(r"bindings/web/")]
 FLOOR_OF = {folder: number for number, floor in enumerate(FLOORS) for folder in floor}

@@ -29,6 +29,7 @@ class DeviceArray:
         self.typestr = typestr
         self._stream = stream  # where what it holds is made; None where it is there for every stream
         self._packed = packed  # what compress() knows of its result
+        self.host_chunks = 0  # of an array read from Zarr or HDF5: how many chunks the processor restored
         # The stream that the memory is freed on: the last member, since members go in their order, and the stream has to go after the memory.
         self._freed_on = stream if freed_on is None else freed_on
 

@@ -81,7 +81,7 @@ class _Results:
 
 
 def restore_blocks(run, format, blocks, rooms):
-    """Blocks of LZ4 ("lz4") or streams of DEFLATE ("zlib", "gzip", "deflate"), in the host's memory, into rooms of those sizes that stand one
+    """Blocks of LZ4 ("lz4"), streams of DEFLATE ("zlib", "gzip", "deflate") or frames of Zstandard ("zstd"), in the host's memory, into rooms of those sizes that stand one
     behind the other: (what holds them, the address of each, sizes, statuses)."""
     rooms = numpy.asarray(rooms, "u8")
     packed, addresses = run.upload(blocks)
@@ -131,16 +131,14 @@ def move(run, source, offsets, sizes, targets):
     run.scatter(len(sizes), int(source), int(t_offsets), int(t_sizes), int(t_targets))
 
 
-def unshuffle(run, addresses, sizes, element_bytes):
-    """HDF5's shuffle undone, buffer by buffer: (what holds the results, the address of each)."""
-    sizes = numpy.asarray(sizes, "u8")
-    at = places(sizes)
-    content = run.memory(int(at[-1]) + SLACK_BYTES)
-    targets = numpy.uint64(content.address) + at[:-1]
-    if len(sizes):
-        _tables, (t_sources, t_sizes, t_targets) = run.upload([numpy.ascontiguousarray(addresses, "u8"), sizes, targets])
-        run.unshuffle(len(sizes), int(t_sources), int(t_sizes), int(t_targets), element_bytes)
-    return content, targets
+def unfilter(run, filter, element_bytes, sources, sizes, targets):
+    """HDF5's shuffle or bitshuffle undone, buffer by buffer, as a step of the stream."""
+    if not len(sizes):
+        return
+    _tables, (t_sources, t_sizes, t_targets) = run.upload([numpy.ascontiguousarray(sources, "u8"), numpy.ascontiguousarray(sizes, "u8"),
+                                                           numpy.ascontiguousarray(targets, "u8")])
+    undo = run.bitunshuffle if filter == "bitshuffle" else run.unshuffle
+    undo(len(sizes), int(t_sources), int(t_sizes), int(t_targets), element_bytes)
 
 
 # ---- Content that is on the device ----

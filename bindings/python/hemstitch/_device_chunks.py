@@ -16,6 +16,7 @@ import numpy
 
 from . import _device_batch as batch
 from ._device import DeviceArray, is_on_device, to_numpy
+from ._errors import Error
 
 #: Content of the chunks that are restored together: a device wants hundreds of chunks at once. Two batches are on their way.
 BATCH_BYTES = 512 << 20
@@ -23,23 +24,23 @@ BATCH_BYTES = 512 << 20
 MOST_BLOCK_BYTES = 1 << 30
 
 
-class Block:
-    """A block of a stored chunk, bytes [begin, begin + size) of it, and the part of the chunk's content that it holds; `kept` as it is."""
+class Split:
+    """A chunk as a device takes it: `data` to be uploaded; `blocks`, rows of five numbers: where a block of the stored format begins in the data, its
+    size, where its content begins in the chunk's and the size of that, and whether it is stored as it is; `undo`, the filter's (_chunks.Undo), or None."""
 
-    __slots__ = ("begin", "size", "content_begin", "content_bytes", "kept")
+    __slots__ = ("data", "blocks", "undo")
 
-    def __init__(self, begin, size, content_begin, content_bytes, kept=False):
-        self.begin, self.size, self.content_begin, self.content_bytes, self.kept = begin, size, content_begin, content_bytes, kept
+    def __init__(self, data, blocks, undo=None):
+        self.data, self.blocks, self.undo = data, blocks, undo
 
 
 class Stored:
     """How the chunks of an array are stored. Its functions are called by several threads.
 
-    `split(chunk)` gives what is to be uploaded of what fetch() gave, and its Blocks; or None where on_host() has to restore it, which gives its content. `fill()` is the content of a chunk that is not stored. `format` is "lz4", "zlib", "gzip" or
-    "deflate"; `element_bytes` other than 0 undoes HDF5's shuffle."""
+    `split(chunk)` gives the Split of what fetch() gave; or None where on_host() has to restore it, which gives its content. `fill()` is the content of a
+    chunk that is not stored. `format` is that of the blocks: "lz4", "zlib", "gzip", "deflate" or "zstd"."""
 
     format = "lz4"
-    element_bytes = 0
 
     def fetch(self, key):
         """A chunk as it is stored, or None."""
@@ -54,15 +55,19 @@ class Stored:
     def fill(self):
         raise NotImplementedError
 
+    def name(self, key):
+        """What an Error calls a chunk."""
+        return str(key)
+
 
 class Place:
     """Where a chunk is stored and where it goes: for each axis (first, count, step) within the chunk, and the first index within the result."""
 
-    __slots__ = ("key", "of", "into", "chunk", "blocks", "is_stored")
+    __slots__ = ("key", "of", "into", "chunk", "split", "is_stored")
 
     def __init__(self, key, of, into):
         self.key, self.of, self.into = key, of, into
-        self.chunk = self.blocks = self.is_stored = None
+        self.chunk = self.split = self.is_stored = None
 
 
 def places_of(axes, chunk_shape, key):
@@ -138,10 +143,11 @@ def uploaded(run, values):
 
 
 def restore(run, stored, places, target, threads=0):
-    """Restores the chunks of `places` into `target`; returns when that is done. Each place then says whether its chunk is stored.
-    Raises the Error of a chunk that is damaged."""
+    """Restores the chunks of `places` into `target`; returns when that is done, and how many chunks the processor restored. Each place then says whether
+    its chunk is stored. Raises the Error of a chunk that is damaged, which names its key."""
     count = threads or len(os.sched_getaffinity(0))
     size = max(1, BATCH_BYTES // max(1, target.chunk_bytes))
+    on_host = 0
     with concurrent.futures.ThreadPoolExecutor(count) as pool:
         before = None
         for begin in range(0, len(places), size):
@@ -150,13 +156,15 @@ def restore(run, stored, places, target, threads=0):
             stretch = -(-len(some) // (4 * count))
             stretches = [some[at:at + stretch] for at in range(0, len(some), stretch)]
             pieces = [piece for part in pool.map(functools.partial(_read, stored), stretches) for piece in part]
+            on_host += sum(place.is_stored and place.split is None for place in some)
             holder, addresses = run.upload(pieces)
             del pieces
             if before:
-                before.finish()
+                on_host += before.finish()
             before = _Batch(run, stored, some, holder, addresses, target)
         if before:
-            before.finish()
+            on_host += before.finish()
+    return on_host
 
 
 def _read(stored, places):
@@ -165,15 +173,22 @@ def _read(stored, places):
     for place in places:
         place.chunk = stored.fetch(place.key)
         place.is_stored = place.chunk is not None
-        parts = None if place.chunk is None else stored.split(place.chunk)
-        if parts is not None:
-            piece, place.blocks = parts
+        place.split = None if place.chunk is None else stored.split(place.chunk)
+        if place.split is not None:
+            piece = place.split.data
         elif place.chunk is not None:
-            piece = stored.on_host(place.chunk)
+            piece = _on_host(stored, place)
         else:
             piece = stored.fill()
         pieces.append(piece)
     return pieces
+
+
+def _on_host(stored, place):
+    try:
+        return stored.on_host(place.chunk)
+    except Error as error:
+        raise error.of(stored.name(place.key)) from None
 
 
 class _Batch:
@@ -181,52 +196,69 @@ class _Batch:
 
     def __init__(self, run, stored, places, holder, addresses, target):
         self._run, self._stored, self._target = run, stored, target
-        packed = [i for i, place in enumerate(places) if place.blocks is not None]
-        self._packed = [places[i] for i in packed]
-        at = batch.places([target.chunk_bytes] * len(packed))
+        split = [i for i, place in enumerate(places) if place.split is not None]
+        self._split = [places[i] for i in split]
+        at = batch.places([target.chunk_bytes] * len(split))
         self._content = run.memory(int(at[-1]) + batch.SLACK_BYTES)
         contents = numpy.uint64(self._content.address) + at[:-1]
-        self._restore(addresses[packed], contents)
-        if stored.element_bytes > 1 and packed:
-            self._content, contents = batch.unshuffle(run, contents, numpy.full(len(packed), target.chunk_bytes, "u8"), stored.element_bytes)
-        _place(run, target, self._packed, contents)
-        ready = [i for i, place in enumerate(places) if place.blocks is None]
+        self._restore(addresses[split], contents)
+        if any(place.split.undo for place in self._split):
+            self._unfiltered = run.memory(int(at[-1]) + batch.SLACK_BYTES)
+            contents = self._unfilter(contents, numpy.uint64(self._unfiltered.address) + at[:-1])
+        _place(run, target, self._split, contents)
+        ready = [i for i, place in enumerate(places) if place.split is None]
         _place(run, target, [places[i] for i in ready], addresses[ready])
         del holder  # what the stream has still to do with it is before what its memory is used for next
 
     def _restore(self, addresses, contents):
-        coded, kept = [], []
-        for number, place in enumerate(self._packed):
-            for block in place.blocks:
-                (kept if block.kept else coded).append((number, block))
-        numbers, sources, sizes, targets, rooms = _columns(coded, addresses, contents)
-        self._of_blocks, self._rooms = numbers, rooms
-        self._results = batch.enqueue(self._run, self._stored.format, sources, sizes, targets, rooms) if coded else None
-        _, sources, sizes, targets, _ = _columns(kept, addresses, contents)
-        _move(self._run, sources, sizes, targets)
+        """Has the blocks restored, from where they were uploaded to where the content is wanted."""
+        counts = [len(place.split.blocks) for place in self._split]
+        numbers = numpy.repeat(numpy.arange(len(counts)), counts)
+        blocks = numpy.concatenate([place.split.blocks for place in self._split]) if counts else numpy.zeros((0, 5), "u8")
+        sources, targets = addresses[numbers] + blocks[:, 0], contents[numbers] + blocks[:, 2]
+        kept = blocks[:, 4] != 0
+        _move(self._run, sources[kept], blocks[kept, 1], targets[kept])
+        coded = ~kept
+        self._of_blocks, self._rooms = numbers[coded], blocks[coded, 3]
+        self._results = None
+        if coded.any():
+            self._results = batch.enqueue(self._run, self._stored.format, sources[coded], blocks[coded, 1], targets[coded], self._rooms)
+
+    def _unfilter(self, contents, targets):
+        """Has filters undone, from contents to targets. Returns where the content of each chunk is then."""
+        where, kinds, rests = contents.copy(), {}, []
+        for number, place in enumerate(self._split):
+            undo = place.split.undo
+            if undo is None:
+                continue
+            where[number] = targets[number]
+            kinds.setdefault((undo.filter, undo.element_bytes), []).append(number)
+            rests += [(number, begin, end) for begin, end in ((0, undo.begin), (undo.end, self._target.chunk_bytes)) if begin < end]
+        for (filter, element_bytes), numbers in kinds.items():
+            stretches = [self._split[number].split.undo.stretches() for number in numbers]
+            each = numpy.repeat(numbers, [len(begins) for begins, _ in stretches])
+            begins = numpy.concatenate([begins for begins, _ in stretches])
+            batch.unfilter(self._run, filter, element_bytes, contents[each] + begins, numpy.concatenate([sizes for _, sizes in stretches]), targets[each] + begins)
+        numbers, begins, ends = (numpy.array(column, "u8") for column in zip(*rests)) if rests else [numpy.zeros(0, "u8")] * 3
+        each = numbers.astype(numpy.intp)
+        _move(self._run, contents[each] + begins, ends - begins, targets[each] + begins)
+        return where
 
     def finish(self):
-        """Waits, and has the processor restore what the device did not: its word stands about damage."""
+        """Waits, and has the processor restore what the device did not: its word stands about damage. Returns how many chunks these were."""
         if self._results is None:
-            return
+            return 0
         done, statuses = self._results.take()
         wrong = numpy.unique(self._of_blocks[(statuses != 0) | (done != self._rooms)])
         for number in wrong.tolist():
-            place = self._packed[number]
-            content = self._stored.on_host(place.chunk)
+            place = self._split[number]
+            content = _on_host(self._stored, place)
             holder, address = self._run.upload([content])
             _place(self._run, self._target, [place], address)
             del holder
-        for place in self._packed:
-            place.chunk = place.blocks = None
-
-
-def _columns(blocks, addresses, contents):
-    """(number of the chunk, source, size, target, content's size) of blocks."""
-    numbers = numpy.array([number for number, _ in blocks], "u8").astype(numpy.intp)
-    return (numbers, addresses[numbers] + numpy.array([block.begin for _, block in blocks], "u8"), numpy.array([block.size for _, block in blocks], "u8"),
-            contents[numbers] + numpy.array([block.content_begin for _, block in blocks], "u8"),
-            numpy.array([block.content_bytes for _, block in blocks], "u8"))
+        for place in self._split:
+            place.chunk = place.split = None
+        return len(wrong)
 
 
 def _place(run, target, places, contents):
@@ -244,13 +276,31 @@ def _place(run, target, places, contents):
 def _move(run, sources, sizes, targets):
     if not len(sources):
         return
-    first = int(sources[0])  # they ascend
-    batch.move(run, first, sources - numpy.uint64(first), sizes, targets)
+    order = numpy.argsort(sources, kind="stable")  # a chunk's blocks may stand in any order
+    sources = sources[order]
+    first = int(sources[0])
+    batch.move(run, first, sources - numpy.uint64(first), sizes[order], targets[order])
 
 
-def whole(chunk, begin, chunk_bytes):
-    """What split() gives of a chunk that is one block from `begin` on."""
+def whole(chunk, begin, chunk_bytes, undo=None):
+    """The Split of a chunk that is one block from `begin` on."""
     size = memoryview(chunk).nbytes - begin
     if max(chunk_bytes, size) > MOST_BLOCK_BYTES:
         return None
-    return chunk, [Block(begin, size, 0, chunk_bytes)]
+    return Split(chunk, numpy.array([[begin, size, 0, chunk_bytes, 0]], "u8"), undo)
+
+
+def kept(chunk, undo=None):
+    """The Split of a chunk that is its content, or what a filter made of that."""
+    size = memoryview(chunk).nbytes
+    return Split(chunk, numpy.array([[0, size, 0, size, 1]], "u8"), undo)
+
+
+def in_blocks(chunk, chunk_bytes, format, layout):
+    """The Split of a chunk with that _chunks.Layout; None if it holds another amount, or its blocks are of another format."""
+    blocks = layout.blocks
+    if int(blocks[:, 3].sum()) != chunk_bytes or (layout.format != format and not blocks[:, 4].all()):
+        return None
+    if len(blocks) and int(blocks[:, [1, 3]].max()) > MOST_BLOCK_BYTES:
+        return None
+    return Split(chunk, blocks, layout.undo)

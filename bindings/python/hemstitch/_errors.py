@@ -56,5 +56,11 @@ class Error(Exception):
     def __str__(self):
         return self.args[0]
 
+    def of(self, name):
+        """The same, of a part that has a name: a chunk of an array."""
+        named = Error(self.status, f"{name}: {self.args[0]}", self.frame, self.block, self.byte_offset)
+        named.content = self.content
+        return named
+
     def __reduce__(self):
         return Error, (int(self.status), self.args[0], self.frame, self.block, self.byte_offset), {"content": self.content}

@@ -5,32 +5,30 @@
     hemstitch.hdf5.write(file["temperature"], values)
 
 HDF5's own filters see one chunk at a time, under the library's lock. Here chunks are read as they stand in the file
-(`read_direct_chunk`), go to hemstitch together, and are put in place. The filters: deflate (1), shuffle (2), LZ4 (32004),
-bitshuffle (32008) alone or with LZ4, and Zstandard (32015). What is stored or selected in another way h5py reads and writes itself. The files are any HDF5's.
+(`read_direct_chunk`), go to hemstitch together, and are put in place. The filters: deflate (1), shuffle (2), Blosc (32001) with LZ4,
+zlib or Zstandard, LZ4 (32004), bitshuffle (32008) alone or with LZ4 or Zstandard, and Zstandard (32015). What is stored or selected in another way h5py
+reads and writes itself, where it has the filter. The files are any HDF5's.
 """
 
 from __future__ import annotations
 
 import errno
-import functools
 import itertools
 import math
 import os
-import struct
 
 import h5py
 import numpy
 
-from . import _core, _device, _device_batch, _device_chunks, compress_lz4_blocks, compress_many, restore_many
+from . import _chunks, _core, _device, _device_batch, _device_chunks, compress_many, restore_many
 from ._errors import Error, Status
 from ._selection import axes_of
 
-_DEFLATE, _SHUFFLE, _LZ4, _BITSHUFFLE, _ZSTD = 1, 2, 32004, 32008, 32015
-_BITSHUFFLE_LZ4 = 2  # of its fifth number
-# The filters' words for "no block size is given".
-_LZ4_BLOCK_BYTES = 1 << 30
+_DEFLATE, _SHUFFLE, _BLOSC, _LZ4, _BITSHUFFLE, _ZSTD = 1, 2, 32001, 32004, 32008, 32015
+# What the fifth number of bitshuffle says of its blocks.
+_BITSHUFFLE_FORMATS = {0: None, 2: "lz4", 3: "zstd"}
 _BITSHUFFLE_BLOCK_BYTES, _BITSHUFFLE_LEAST = 8192, 128
-# Of the library's shuffle.
+# Of the library's shuffle and bitshuffle.
 _MOST_ELEMENT_BYTES = 256
 # Content that one call restores or compresses.
 _BATCH_BYTES = 256 << 20
@@ -38,8 +36,9 @@ _BATCH_BYTES = 256 << 20
 
 def read(dataset, selection=(), *, device=None, stream=None, backend="auto", threads=0):
     """Reads dataset[selection] as a numpy array; with device="cuda" as a DeviceArray, made on `stream`. `selection`: integers, slices and
-    Ellipsis, as in h5py. A device restores LZ4 and deflate, with or without shuffle, in chunks of at most 1 GiB; for everything else the
-    processor restores, and the result is uploaded."""
+    Ellipsis, as in h5py. A device undoes what is listed above, one filter that compresses with or without shuffle before it, in chunks of at
+    most 1 GiB; for everything else the processor restores, and the result is uploaded: the array's `host_chunks` says for how many chunks.
+    `backend` is for deflate and Zstandard in host memory; the processor undoes the other filters. The Error of a damaged chunk names it."""
     number = None if device is None else _device.number_of(device)
     filters = _filters(dataset)
     axes = axes_of(selection, dataset.shape)
@@ -55,7 +54,7 @@ def read(dataset, selection=(), *, device=None, stream=None, backend="auto", thr
         for place in some:
             begin = tuple(number * size for (number, _, _), size in zip(place, dataset.chunks))
             stored.append(_stored_chunk(dataset, begin))
-        contents = _restored(stored, filters, chunk_bytes, backend, threads)
+        contents = _restored_by_name(dataset, some, stored, filters, chunk_bytes, backend, threads)
         for place, content in zip(some, contents):
             target = tuple(into for _, _, into in place)
             if content is None:
@@ -77,7 +76,7 @@ def _read_to_device(dataset, selection, filters, axes, run, threads):
     if array.nbytes:
         target = _device_chunks.Target(array.address, [len(axis.indices) for axis in axes], dataset.chunks, dataset.dtype.itemsize)
         with _StoredChunks(dataset, filters, len(places)) as stored:
-            _device_chunks.restore(run, stored, places, target, threads)
+            array.host_chunks = _device_chunks.restore(run, stored, places, target, threads)
     return array
 
 
@@ -87,11 +86,15 @@ class _StoredChunks(_device_chunks.Stored):
     def __init__(self, dataset, filters, chunk_count):
         self._dataset, self._filters = dataset, filters
         self._chunk_bytes = math.prod(dataset.chunks) * dataset.dtype.itemsize
-        codes = [code for code, _ in filters]
-        shuffled = codes[:1] == [_SHUFFLE] and filters[0][1][0] <= _MOST_ELEMENT_BYTES
-        self._last = codes[-1] if codes[-1:] in ([_LZ4], [_DEFLATE]) and len(codes) == 1 + shuffled else None
-        self.format = "zlib" if self._last == _DEFLATE else "lz4"
-        self.element_bytes = filters[0][1][0] if shuffled else 0
+        # On a device one filter that compresses, behind a shuffle or not.
+        *before, (last, values) = filters
+        element_bytes = before[0][1][0] if [code for code, _ in before] == [_SHUFFLE] else 0
+        is_shuffled = 1 < element_bytes <= _MOST_ELEMENT_BYTES
+        self._undo = _chunks.Undo("shuffle", element_bytes, self._chunk_bytes, 0, self._chunk_bytes) if is_shuffled else None
+        self._container = _CONTAINERS[last](values) if last in _CONTAINERS and (not before or element_bytes == 1 or is_shuffled) else None
+        self.format = (self._container or {}).get("format") or "lz4"
+        if self._container and last == _BITSHUFFLE:
+            self._rearranged = _chunks.Undo("bitshuffle", values[2], _bitshuffle_block_bytes(values, values[2]), 0, self._chunk_bytes)
         self._file = self._where = None
         file = dataset.file
         if file.driver == "sec2" and file.userblock_size == 0:
@@ -139,15 +142,26 @@ class _StoredChunks(_device_chunks.Stored):
 
     def split(self, chunk):
         mask, data = chunk
-        if mask or self._last is None:
+        if mask == (1 << len(self._filters)) - 1 and memoryview(data).nbytes == self._chunk_bytes:  # written without its filters
+            return _device_chunks.kept(data)
+        if mask or self._container is None:
             return None
-        if self._last == _DEFLATE:
-            return _device_chunks.whole(data, 0, self._chunk_bytes)
-        blocks = [_device_chunks.Block(begin, packed, done, size, packed == size)
-                  for begin, packed, done, size in _blocks_of(memoryview(data), self._chunk_bytes, _lz4_block_sizes)]
-        if any(max(block.size, block.content_bytes) > _device_chunks.MOST_BLOCK_BYTES for block in blocks):
+        if "container" not in self._container:
+            return _device_chunks.whole(data, 0, self._chunk_bytes, self._undo)
+        if self._container["format"] is None:  # bits rearranged alone
+            is_whole = not self._undo and memoryview(data).nbytes == self._chunk_bytes
+            return _device_chunks.kept(data, self._rearranged) if is_whole else None
+        try:
+            layout = _chunks.Layout(data, **self._container)
+        except Error:
+            return None  # on_host() says what is wrong
+        if self._undo and layout.undo:
             return None
-        return data, blocks
+        layout.undo = layout.undo or self._undo
+        return _device_chunks.in_blocks(data, self._chunk_bytes, self.format, layout)
+
+    def name(self, key):
+        return f"the chunk at {key} of {self._dataset.name}"
 
     def on_host(self, chunk):
         return _restored([chunk], self._filters, self._chunk_bytes, "cpu", 1)[0]
@@ -216,8 +230,8 @@ def _filters(dataset):
         code, _flags, values, _name = created.get_filter(number)
         if code not in _UNDO:
             return None
-        if code == _BITSHUFFLE and len(values) > 4 and values[4] not in (0, _BITSHUFFLE_LZ4):
-            return None  # its zstd
+        if code in _CONTAINERS and _CONTAINERS[code](values) is None:
+            return None
         if code == _SHUFFLE:
             values = (dataset.dtype.itemsize,)
         filters.append((code, values))
@@ -235,6 +249,20 @@ def _stored_chunk(dataset, begin):
     if info.byte_offset is None:
         return None
     return dataset.id.read_direct_chunk(begin)
+
+
+def _restored_by_name(dataset, places, stored, filters, chunk_bytes, backend, threads):
+    """The same; the Error of a damaged chunk names it."""
+    try:
+        return _restored(stored, filters, chunk_bytes, backend, threads)
+    except Error:
+        for place, chunk in zip(places, stored):
+            try:
+                _restored([chunk], filters, chunk_bytes, backend, 1)
+            except Error as error:
+                begin = tuple(number * size for (number, _, _), size in zip(place, dataset.chunks))
+                raise error.of(f"the chunk at {begin} of {dataset.name}") from None
+        raise
 
 
 def _restored(stored, filters, chunk_bytes, backend, threads):
@@ -294,105 +322,61 @@ def _transposed(chunk, element_bytes, back):
     return numpy.concatenate([given[:whole].reshape(shape).T.reshape(-1), given[whole:]])
 
 
-def _damaged(what):
-    return Error(Status.CORRUPT_BLOCK, f"a chunk of the LZ4 filter {what}")
+def _of_deflate(_values):
+    return dict(format="zlib")
 
 
-def _blocks_of(chunk, chunk_bytes, block_sizes):
-    """(first byte, bytes, first byte of its content, bytes of that) of each block of a chunk."""
-    if len(chunk) < 12:
-        raise _damaged(f"must begin with 12 bytes of sizes; it has {len(chunk)}")
-    content_bytes, block_bytes = struct.unpack_from(">QI", chunk)
-    if content_bytes != chunk_bytes:
-        raise _damaged(f"says {content_bytes} bytes; chunks have {chunk_bytes}")
-    at, done = 12, 0
-    for size in block_sizes(content_bytes, block_bytes):
-        if at + 4 > len(chunk):
-            raise _damaged("ends inside its blocks")
-        (packed,) = struct.unpack_from(">I", chunk, at)
-        at += 4
-        if packed > len(chunk) - at:
-            raise _damaged("ends inside its blocks")
-        yield at, packed, done, size
-        at += packed
-        done += size
+def _of_zstd(_values):
+    return dict(format="zstd")
 
 
-class _Lz4Reader:
-    """The blocks of chunks that begin with their content's size and the size of a block (both filters; big-endian)."""
-
-    def __init__(self, chunk_bytes):
-        self.chunk_bytes = chunk_bytes
-        self.blocks, self.rooms = [], []
-
-    def add(self, chunk, block_sizes):
-        """Notes the chunk's blocks, and gives the content that they will fill, with what stands behind them."""
-        content = numpy.empty(self.chunk_bytes, "u1")
-        at, done = 12, 0
-        for begin, packed, done, size in _blocks_of(chunk, self.chunk_bytes, block_sizes):
-            room = content[done:done + size]
-            at, done = begin + packed, done + size
-            if packed == size and block_sizes is _lz4_block_sizes:  # stored
-                room[:] = numpy.frombuffer(chunk, "u1", packed, begin)
-            else:
-                self.blocks.append(chunk[begin:at])
-                self.rooms.append(room)
-        return content, at, done
-
-    def restore(self, backend, threads):
-        written = _core.restore_lz4_blocks_into(self.blocks, self.rooms, backend=backend, threads=threads)
-        for room, size in zip(self.rooms, written):
-            if isinstance(size, Error):
-                raise size
-            if size != len(room):
-                raise _damaged(f"has a block of {size} bytes that should have {len(room)}")
+def _of_lz4(_values):
+    return dict(container="hdf5-lz4", format="lz4")
 
 
-def _lz4_block_sizes(content_bytes, block_bytes):
-    if content_bytes and not block_bytes:
-        raise _damaged("says that blocks have 0 bytes")
-    for done in range(0, content_bytes, block_bytes or 1):
-        yield min(block_bytes, content_bytes - done)
+def _of_blosc(values):
+    """None of codecs that only Blosc has, and where the file does not say which one it is."""
+    format = _chunks.BLOSC_FORMATS.get(_chunks.BLOSC_CODECS.get(values[6])) if len(values) > 6 else None
+    return dict(container="blosc", format=format) if format else None
 
 
-def _unlz4(chunks, _values, chunk_bytes, backend, threads):
-    reader = _Lz4Reader(chunk_bytes)
-    contents = [reader.add(memoryview(chunk), _lz4_block_sizes)[0] for chunk in chunks]
-    reader.restore(backend, threads)
-    return contents
+def _of_bitshuffle(values):
+    """None of other formats, and of elements that are longer than the library takes them."""
+    format = _BITSHUFFLE_FORMATS.get(values[4] if len(values) > 4 else 0, "another")
+    if format == "another" or not 1 <= values[2] <= _MOST_ELEMENT_BYTES:
+        return None
+    return dict(container="hdf5-bitshuffle", format=format, element_bytes=values[2])
+
+
+# How chunks of a filter that compresses are stored: a stream or frame, or blocks in a container. None: not by us.
+_CONTAINERS = {_DEFLATE: _of_deflate, _ZSTD: _of_zstd, _LZ4: _of_lz4, _BLOSC: _of_blosc, _BITSHUFFLE: _of_bitshuffle}
+
+
+def _from_container(chunks, container, chunk_bytes, threads):
+    return _chunks.restored(chunks, [chunk_bytes] * len(chunks), **container, threads=threads)
+
+
+def _into_container(chunks, threads, **coding):
+    return _core.compress_chunks(chunks, **coding, threads=threads)
+
+
+def _unlz4(chunks, values, chunk_bytes, _backend, threads):
+    return _from_container(chunks, _of_lz4(values), chunk_bytes, threads)
 
 
 def _lz4(chunks, values, level, _backend, threads):
-    block_bytes = (values[0] if values else 0) or _LZ4_BLOCK_BYTES
-    blocks, counts = [], []
-    for chunk in chunks:
-        some = [chunk[at:at + block_bytes] for at in range(0, len(chunk), block_bytes)]
-        blocks += some
-        counts.append(len(some))
-    packed = iter(zip(blocks, compress_lz4_blocks(blocks, level=level, threads=threads)))
-    results = []
-    for chunk, count in zip(chunks, counts):
-        pieces = [struct.pack(">QI", len(chunk), min(block_bytes, len(chunk)))]
-        for block, data in itertools.islice(packed, count):
-            if len(data) >= len(block):  # equal sizes mean that it is stored
-                data = block.tobytes()
-            pieces += [struct.pack(">I", len(data)), data]
-        results.append(b"".join(pieces))
-    return results
+    return _into_container(chunks, threads, **_of_lz4(values), level=level, block_bytes=min(values[0], 1 << 30) if values else 0)
 
 
-def _bitshuffle_sizes(element_bytes):
-    """As _lz4_block_sizes(): blocks hold multiples of 8 elements; what is left over stands behind them as it is."""
+def _unblosc(chunks, values, chunk_bytes, _backend, threads):
+    return _from_container(chunks, _of_blosc(values), chunk_bytes, threads)
 
-    def sizes(content_bytes, block_bytes):
-        if block_bytes == 0 or block_bytes % (8 * element_bytes):
-            raise _damaged(f"says that blocks have {block_bytes} bytes, for elements of {element_bytes}")
-        left = content_bytes // element_bytes // 8 * 8 * element_bytes
-        while left:
-            yield min(left, block_bytes)
-            left -= min(left, block_bytes)
 
-    return sizes
+def _blosc(chunks, values, level, _backend, threads):
+    coding = _chunks.blosc_coding(_chunks.BLOSC_CODECS[values[6]], min(9, max(1, values[4])), values[5], values[2])
+    if level:
+        coding.update(level=level, acceleration=0)
+    return _into_container(chunks, threads, **coding)
 
 
 def _bitshuffle_block_bytes(values, element_bytes):
@@ -400,69 +384,21 @@ def _bitshuffle_block_bytes(values, element_bytes):
     return (elements or max(_BITSHUFFLE_BLOCK_BYTES // element_bytes // 8 * 8, _BITSHUFFLE_LEAST)) * element_bytes
 
 
-def _bits_transposed(block, element_bytes, back):
-    """Bits of elements to planes of bits, the lowest of all elements first."""
-    count = len(block) // element_bytes
-    if back:
-        bits = numpy.unpackbits(block.reshape(8 * element_bytes, count // 8), axis=1, bitorder="little")
-        return numpy.packbits(bits.T, axis=1, bitorder="little").reshape(-1)
-    bits = numpy.unpackbits(block.reshape(count, element_bytes), axis=1, bitorder="little")
-    return numpy.packbits(bits.T, axis=1, bitorder="little").reshape(-1)
-
-
-def _bits_in_blocks(content, sizes, element_bytes, back):
-    result = numpy.array(content)
-    at = 0
-    for size in sizes:
-        result[at:at + size] = _bits_transposed(result[at:at + size], element_bytes, back)
-        at += size
-    return result
-
-
-def _unbitshuffle(chunks, values, chunk_bytes, backend, threads):
-    element_bytes = values[2]
-    sizes = _bitshuffle_sizes(element_bytes)
-    if len(values) < 5 or values[4] != _BITSHUFFLE_LZ4:
-        block_bytes = _bitshuffle_block_bytes(values, element_bytes)
-        return [_bits_in_blocks(numpy.frombuffer(chunk, "u1"), sizes(memoryview(chunk).nbytes, block_bytes), element_bytes, True) for chunk in chunks]
-    reader = _Lz4Reader(chunk_bytes)
-    contents, block_sizes = [], []
-    for chunk in chunks:
-        view = memoryview(chunk)
-        content, at, done = reader.add(view, sizes)
-        if len(view) - at != len(content) - done:
-            raise _damaged(f"has {len(view) - at} bytes after its blocks, not {len(content) - done}")
-        content[done:] = numpy.frombuffer(view, "u1")[at:]
-        contents.append(content)
-        block_sizes.append(sizes(len(content), struct.unpack_from(">I", view, 8)[0]))
-    reader.restore(backend, threads)
-    return [_bits_in_blocks(content, of, element_bytes, True) for content, of in zip(contents, block_sizes)]
+def _unbitshuffle(chunks, values, chunk_bytes, _backend, threads):
+    container = _of_bitshuffle(values)
+    if container["format"] is None:
+        return _core.bitshuffle(chunks, values[2], _bitshuffle_block_bytes(values, values[2]), back=True)
+    return _from_container(chunks, container, chunk_bytes, threads)
 
 
 def _bitshuffle(chunks, values, level, _backend, threads):
-    element_bytes = values[2]
-    block_bytes = _bitshuffle_block_bytes(values, element_bytes)
-    sizes = functools.partial(_bitshuffle_sizes(element_bytes), block_bytes=block_bytes)
-    shuffled = [_bits_in_blocks(numpy.frombuffer(chunk, "u1"), sizes(memoryview(chunk).nbytes), element_bytes, False) for chunk in chunks]
-    if len(values) < 5 or values[4] != _BITSHUFFLE_LZ4:
-        return shuffled
-    blocks = []
-    for content in shuffled:
-        at = 0
-        for size in sizes(len(content)):
-            blocks.append(content[at:at + size])
-            at += size
-    packed = iter(compress_lz4_blocks(blocks, level=level, threads=threads))
-    results = []
-    for content in shuffled:
-        pieces, at = [struct.pack(">QI", len(content), block_bytes)], 0
-        for size in sizes(len(content)):
-            data = next(packed)
-            pieces += [struct.pack(">I", len(data)), data]
-            at += size
-        results.append(b"".join([*pieces, content[at:].tobytes()]))
-    return results
+    container, block_bytes = _of_bitshuffle(values), _bitshuffle_block_bytes(values, values[2])
+    if container["format"] is None:
+        return [numpy.frombuffer(chunk, "u1") for chunk in _core.bitshuffle(chunks, values[2], block_bytes, back=False)]
+    if container["format"] == "zstd" and not level:
+        level = min(22, values[5] if len(values) > 5 else 0) or None
+    return _into_container(chunks, threads, **container, block_bytes=block_bytes, level=level)
 
 
-_UNDO = {_DEFLATE: _inflate, _SHUFFLE: _unshuffle, _LZ4: _unlz4, _BITSHUFFLE: _unbitshuffle, _ZSTD: _unzstd}
-_DO = {_DEFLATE: _deflate, _SHUFFLE: _shuffle, _LZ4: _lz4, _BITSHUFFLE: _bitshuffle, _ZSTD: _zstd}
+_UNDO = {_DEFLATE: _inflate, _SHUFFLE: _unshuffle, _BLOSC: _unblosc, _LZ4: _unlz4, _BITSHUFFLE: _unbitshuffle, _ZSTD: _unzstd}
+_DO = {_DEFLATE: _deflate, _SHUFFLE: _shuffle, _BLOSC: _blosc, _LZ4: _lz4, _BITSHUFFLE: _bitshuffle, _ZSTD: _zstd}

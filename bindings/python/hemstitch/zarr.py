@@ -1,4 +1,5 @@
-"""Zarr's codecs gzip, zstd, numcodecs.lz4, numcodecs.zlib, numcodecs.gzip and numcodecs.zstd by Hemstitch, many chunks in one call.
+"""Zarr's codecs gzip, zstd, blosc, numcodecs.lz4, numcodecs.zlib, numcodecs.gzip, numcodecs.zstd and numcodecs.blosc by Hemstitch, many chunks in one
+call.
 
     import hemstitch.zarr
     hemstitch.zarr.enable()
@@ -21,6 +22,7 @@ import os
 import struct
 import warnings
 
+import numcodecs.blosc
 import numcodecs.gzip
 import numcodecs.lz4
 import numcodecs.registry
@@ -30,6 +32,7 @@ import numpy
 import zarr
 from zarr.codecs import BytesCodec
 from zarr.codecs import numcodecs as _stock
+from zarr.codecs.blosc import BloscCodec
 from zarr.codecs.gzip import GzipCodec
 from zarr.codecs.zstd import ZstdCodec
 from zarr.core.buffer.cpu import buffer_prototype as _host_prototype
@@ -39,7 +42,7 @@ from zarr.core.sync import sync
 from zarr.registry import register_codec, register_pipeline
 from zarr.storage import LocalStore, StorePath
 
-from . import _device, _device_batch, _device_chunks, compress_lz4_blocks, compress_many, restore_lz4_blocks, restore_many
+from . import _chunks, _core, _device, _device_batch, _device_chunks, compress_lz4_blocks, compress_many, restore_lz4_blocks, restore_many
 from ._errors import Error, Status
 from ._selection import axes_of
 
@@ -58,6 +61,10 @@ class _Streams:
 
     def decode(self, chunks):
         return restore_many(chunks, format=self.format)
+
+    def split(self, chunk, chunk_bytes):
+        """The _device_chunks.Split of a chunk; None where decode() is to be asked."""
+        return _device_chunks.whole(chunk, 0, chunk_bytes)
 
 
 class _SizedBlocks:
@@ -90,6 +97,32 @@ class _SizedBlocks:
             if len(content) != size:
                 raise Error(Status.CONTENT_SIZE_MISMATCH, f"a chunk of numcodecs.lz4 says {size} bytes, but holds {len(content)}")
         return restored
+
+
+    def split(self, chunk, chunk_bytes):
+        if memoryview(chunk).nbytes < 4 or struct.unpack_from("<I", chunk)[0] != chunk_bytes:
+            return None
+        return _device_chunks.whole(chunk, 4, chunk_bytes)
+
+
+class _Blosc:
+    """Chunks of Blosc 1, with LZ4, zlib or Zstandard inside. `coding` is _chunks.blosc_coding()'s."""
+
+    def __init__(self, coding):
+        self.coding, self.format = coding, coding["format"]
+
+    def encode(self, chunks):
+        return _core.compress_chunks(chunks, **self.coding)
+
+    def decode(self, chunks):
+        return _chunks.restored(chunks, [_chunks.blosc_bytes(chunk) for chunk in chunks], "blosc")
+
+    def split(self, chunk, chunk_bytes):
+        try:
+            layout = _chunks.Layout(chunk, "blosc")
+        except Error:
+            return None  # decode() says what is wrong
+        return _device_chunks.in_blocks(chunk, chunk_bytes, self.format, layout)
 
 
 class _Batched:
@@ -140,6 +173,12 @@ def _frames(level):
     return _Streams("zstd", level or None) if -7 <= level <= 22 else None
 
 
+def _blosc(cname, clevel, shuffle, element_bytes, block_bytes):
+    """None of what only Blosc can do: other codecs, and level 0."""
+    coding = _chunks.blosc_coding(cname, clevel, shuffle, element_bytes, block_bytes)
+    return _Blosc(coding) if coding else None
+
+
 class Gzip(_Batched, GzipCodec):
     """Zarr 3's codec gzip."""
 
@@ -154,6 +193,15 @@ class Zstd(_Batched, ZstdCodec):
     @property
     def _coder(self):
         return _frames(self.level)
+
+
+class Blosc(_Batched, BloscCodec):
+    """Zarr 3's codec blosc."""
+
+    @property
+    def _coder(self):
+        shuffle = {"noshuffle": 0, "shuffle": 1, "bitshuffle": 2}[self.shuffle.value]
+        return _blosc(self.cname.value, self.clevel, shuffle, self.typesize, self.blocksize)
 
 
 class _Numcodec:
@@ -197,6 +245,23 @@ class NumcodecsZstd(_Batched, _Numcodec, _stock.Zstd):
         return _frames(int(self.codec_config.get("level", 0)))
 
 
+class NumcodecsBlosc(_Batched, _Numcodec, _stock.Blosc):
+    """numcodecs.blosc."""
+
+    @property
+    def _coder(self):
+        # What it gets from zarr are bytes.
+        return _blosc_of(self.codec_config, int(self.codec_config.get("typesize") or 1))
+
+
+def _blosc_of(config, element_bytes):
+    """Of numcodecs' configuration."""
+    shuffle = int(config.get("shuffle", 1))
+    if shuffle == numcodecs.blosc.AUTOSHUFFLE:
+        shuffle = 2 if element_bytes == 1 else 1
+    return _blosc(config.get("cname", "lz4"), int(config.get("clevel", 5)), shuffle, element_bytes, int(config.get("blocksize", 0)))
+
+
 class Pipeline(BatchedCodecPipeline):
     """zarr's own pipeline, which carries as many chunks at once as BATCH_BYTES hold. Newer versions of zarr
     want to know of each chunk that is read whether it is stored."""
@@ -207,8 +272,20 @@ class Pipeline(BatchedCodecPipeline):
         if results is None:
             results = []
             for batch in _batches(batch_info):
-                results += await self.read_batch(batch, out, drop_axes) or ()
+                try:
+                    results += await self.read_batch(batch, out, drop_axes) or ()
+                except Error:
+                    await self._name_what_is_wrong(batch, out, drop_axes)
+                    raise
         return tuple(results)
+
+    async def _name_what_is_wrong(self, batch, out, drop_axes):
+        """Raises the Error of the first damaged chunk, with its key."""
+        for item in batch:
+            try:
+                await self.read_batch([item], out, drop_axes)
+            except Error as error:
+                raise error.of(_key_of(item[0])) from None
 
     async def write(self, batch_info, value, drop_axes=()):
         for batch in _batches(batch_info):
@@ -242,25 +319,27 @@ class Pipeline(BatchedCodecPipeline):
         return list(await self.encode_batch(list(chunk_arrays_and_specs)))
 
 
-def read(array, selection=(), *, device="cuda", stream=None, threads=0):
-    """Reads array[selection], with integers and slices, as a DeviceArray made on `stream`; as a numpy array for device="cpu". The device restores
-    chunks of the codecs above, whether enable() was called or not. Everything else (shards, filters, other codecs, Zarr 2) the processor
-    restores, and the result is uploaded."""
-    number = _device.number_of(device)
+def read(array, selection=(), *, device=None, stream=None, threads=0):
+    """Reads array[selection], with integers and slices, as a numpy array; with device="cuda" as a DeviceArray made on `stream`. The device restores
+    chunks of the codecs above, of Zarr 3 and 2, whether enable() was called or not. Everything else (shards, filters, other codecs) the processor
+    restores, and the result is uploaded: the array's `host_chunks` says for how many chunks. The Error of a damaged chunk names its key."""
+    number = None if device is None else _device.number_of(device)
     axes = axes_of(selection, array.shape)
     if number is None:
         return _on_host(array, selection, axes)
     run = _device_batch.Run(number, _device.stream_number(stream))
     metadata = array.metadata
-    if metadata.zarr_format == 3 and axes and _fills_missing(array) and _is_regular(metadata.chunk_grid):
-        stored = _stored_chunks(metadata.codecs, array.chunks, array.dtype, array.fill_value, None)
+    if axes and _fills_missing(array):
+        stored = _stored_chunks_2(array) if metadata.zarr_format == 2 else _stored_chunks_3(array)
         if stored:
             result = _device_chunks.empty(run, [len(axis.indices) for axis in axes if not axis.is_number], array.dtype)
             if result.nbytes:
                 places = _device_chunks.places_of(axes, array.chunks, lambda numbers: array.store_path / metadata.encode_chunk_key(numbers))
-                sync(_restore_to_device(run, stored, places, result.address, [len(axis.indices) for axis in axes], threads))
+                result.host_chunks = sync(_restore_to_device(run, stored, places, result.address, [len(axis.indices) for axis in axes], threads))
             return result
-    return _device_chunks.uploaded(run, _on_host(array, selection, axes))
+    result = _device_chunks.uploaded(run, _on_host(array, selection, axes))
+    result.host_chunks = math.prod(len(list(axis.chunks(size))) for axis, size in zip(axes, array.chunks)) if axes else 1
+    return result
 
 
 def _on_host(array, selection, axes):
@@ -290,7 +369,7 @@ async def _restore_to_device(run, stored, places, address, extents, threads=0):
         for place, chunk in zip(places, chunks):
             place.key = None if chunk is None else chunk.as_numpy_array()
     target = _device_chunks.Target(address, extents, stored.shape, stored.item_bytes)
-    await asyncio.to_thread(_device_chunks.restore, run, stored, places, target, threads)
+    return await asyncio.to_thread(_device_chunks.restore, run, stored, places, target, threads)
 
 
 def _is_local_file(key):
@@ -315,11 +394,10 @@ class _StoredChunks(_device_chunks.Stored):
             return None
 
     def split(self, chunk):
-        if self.format != "lz4":
-            return _device_chunks.whole(chunk, 0, self._chunk_bytes)
-        if memoryview(chunk).nbytes < 4 or struct.unpack_from("<I", chunk)[0] != self._chunk_bytes:
-            return None
-        return _device_chunks.whole(chunk, 4, self._chunk_bytes)
+        return self._coder.split(chunk, self._chunk_bytes)
+
+    def name(self, key):
+        return _key_of(key)
 
     def on_host(self, chunk):
         [content] = self._coder.decode([chunk])
@@ -328,11 +406,13 @@ class _StoredChunks(_device_chunks.Stored):
         return content
 
     def fill(self):
+        if self._fill_value is None:  # Zarr 2's chunks may have none: zarr reads zeros
+            return numpy.zeros(self.shape, self._dtype).reshape(-1).view("u1")
         return numpy.full(self.shape, self._fill_value, self._dtype).reshape(-1).view("u1")
 
 
 def _stored_chunks(codecs, shape, dtype, fill_value, prototype):
-    """A _StoredChunks where all that is done to chunks is one of our codecs, and one for devices; else None. Those of shards are asked for with `prototype`."""
+    """A _StoredChunks where all that is done to chunks is one of our codecs; else None. Those of shards are asked for with `prototype`."""
     codecs = list(codecs)
     if len(codecs) != 2 or type(codecs[0]) is not BytesCodec or dtype.hasobject or dtype.itemsize == 0:
         return None
@@ -342,7 +422,25 @@ def _stored_chunks(codecs, shape, dtype, fill_value, prototype):
     said = codecs[1].to_dict()
     ours = _CODECS.get(said["name"])
     coder = ours.from_dict(said)._coder if ours else None
-    return _StoredChunks(coder, shape, dtype, fill_value, prototype) if coder and coder.format != "zstd" else None
+    return _StoredChunks(coder, shape, dtype, fill_value, prototype) if coder else None
+
+
+def _stored_chunks_3(array):
+    """The same for an array; None too where its chunks are not all of one size."""
+    if not _is_regular(array.metadata.chunk_grid):
+        return None
+    return _stored_chunks(array.metadata.codecs, array.chunks, array.dtype, array.fill_value, None)
+
+
+def _stored_chunks_2(array):
+    """For Zarr 2, in C order and without filters. Elements stay in the order of bytes that they are stored in."""
+    metadata, dtype = array.metadata, array.dtype
+    if metadata.filters or metadata.order != "C" or metadata.compressor is None or dtype.hasobject or dtype.itemsize == 0:
+        return None
+    config = metadata.compressor.get_config()
+    ours = _V2_CODECS.get(config.pop("id"))
+    coder = ours[0](**config)._coder if ours else None
+    return _StoredChunks(coder, array.chunks, dtype, metadata.fill_value, None) if coder else None
 
 
 class _Place(_device_chunks.Place):
@@ -373,6 +471,14 @@ def _place(getter, of, into):
     place = _Place(getter, tuple(rows), tuple(firsts))
     place.numbers = numbers
     return place
+
+
+def _key_of(getter):
+    """What the store calls a chunk; of one inside a shard, its number there."""
+    if isinstance(getter, StorePath):
+        return f"the chunk {getter.path}"
+    coordinates = getattr(getter, "chunk_coords", None)
+    return "a chunk" if coordinates is None else f"the chunk at {tuple(coordinates)} of the shard"
 
 
 def _batches(batch_info):
@@ -429,9 +535,24 @@ class ZstdV2(_V2, numcodecs.zstd.Zstd):
         return _frames(self.level)
 
 
-_CODECS = {"gzip": Gzip, "zstd": Zstd, "numcodecs.lz4": Lz4, "numcodecs.zlib": Zlib, "numcodecs.gzip": NumcodecsGzip, "numcodecs.zstd": NumcodecsZstd}
+class BloscV2(_V2, numcodecs.blosc.Blosc):
+    @property
+    def _coder(self):
+        return self._coder_of(1)
+
+    def _coder_of(self, element_bytes):
+        return _blosc_of(self.get_config(), getattr(self, "typesize", None) or element_bytes)
+
+    def encode(self, buf):
+        buf = numcodecs.compat.ensure_contiguous_ndarray(buf)
+        coder = self._coder_of(buf.dtype.itemsize)
+        return coder.encode([buf])[0] if coder else super().encode(buf)
+
+
+_CODECS = {"gzip": Gzip, "zstd": Zstd, "blosc": Blosc, "numcodecs.lz4": Lz4, "numcodecs.zlib": Zlib, "numcodecs.gzip": NumcodecsGzip,
+           "numcodecs.zstd": NumcodecsZstd, "numcodecs.blosc": NumcodecsBlosc}
 _V2_CODECS = {"lz4": (LZ4V2, numcodecs.lz4.LZ4), "zlib": (ZlibV2, numcodecs.zlib.Zlib), "gzip": (GZipV2, numcodecs.gzip.GZip),
-              "zstd": (ZstdV2, numcodecs.zstd.Zstd)}
+              "zstd": (ZstdV2, numcodecs.zstd.Zstd), "blosc": (BloscV2, numcodecs.blosc.Blosc)}
 
 
 def _config():
@@ -440,21 +561,22 @@ def _config():
 
 
 def enable():
-    """Makes arrays that are created or opened from here on use these codecs and this pipeline. As a context manager, until it ends."""
+    """Makes arrays that are created or opened from here on use these codecs and this pipeline. As a context manager, until it ends; then what was there
+    before is used again, which may be these."""
     for name, codec in _CODECS.items():
         register_codec(name, codec, qualname=f"{__name__}.{codec.__qualname__}")
     register_pipeline(Pipeline)
+    before = {name: numcodecs.registry.codec_registry.get(name, stock) for name, (_, stock) in _V2_CODECS.items()}
     for name, (ours, _) in _V2_CODECS.items():
         numcodecs.registry.register_codec(ours, codec_id=name)
-    setting = zarr.config.set(_config())
-    return _Enabled(setting)
+    return _Enabled(zarr.config.set(_config()), before)
 
 
 class _Enabled(contextlib.AbstractContextManager):
-    def __init__(self, setting):
-        self._setting = setting
+    def __init__(self, setting, before):
+        self._setting, self._before = setting, before
 
     def __exit__(self, *error):
         self._setting.__exit__(*error)
-        for name, (_, stock) in _V2_CODECS.items():
-            numcodecs.registry.register_codec(stock, codec_id=name)
+        for name, codec in self._before.items():
+            numcodecs.registry.register_codec(codec, codec_id=name)

@@ -2,26 +2,12 @@
 // once in between.
 #include <nanobind/stl/vector.h>
 
-#include "hemstitch/compact.hpp"
 #include "module.hpp"
 #include "python_buffers.hpp"
 #include "signals.hpp"
 
 namespace hemstitch::python {
 namespace {
-
-std::vector<Buffer> buffers_of(nb::handle objects, Buffer::Use use = Buffer::Use::kRead) {
-  std::vector<Buffer> buffers;
-  for (const nb::handle object : nb::iter(objects)) buffers.emplace_back(object, use);
-  return buffers;
-}
-
-std::vector<std::span<const std::byte>> spans_of(const std::vector<Buffer>& buffers) {
-  std::vector<std::span<const std::byte>> spans;
-  spans.reserve(buffers.size());
-  for (const Buffer& buffer : buffers) spans.push_back(buffer.bytes());
-  return spans;
-}
 
 // Bytes for each result, or an Error if it failed. What stands before other bytes is in the Error.
 nb::object result_of(const OneOfMany& one) {
@@ -139,26 +125,6 @@ nb::list restore_blocks_into(nb::iterable objects, nb::iterable outputs, const s
   return list;
 }
 
-// HDF5's shuffle filter, or its inverse.
-nb::list shuffle_all(nb::iterable objects, std::uint32_t element_bytes, bool back) {
-  const std::vector<Buffer> buffers = buffers_of(objects);
-  std::vector<nb::bytes> results;
-  std::vector<std::span<std::byte>> targets;
-  for (const Buffer& buffer : buffers) {
-    BytesResult result(buffer.bytes().size());
-    targets.push_back(result.room());
-    results.push_back(result.take(buffer.bytes().size()));
-  }
-  {
-    const nb::gil_scoped_release released;
-    for (std::size_t i = 0; i < buffers.size(); ++i)
-      (back ? unshuffle_bytes : shuffle_bytes)(buffers[i].bytes(), element_bytes, targets[i]);
-  }
-  nb::list list;
-  for (const nb::bytes& result : results) list.append(result);
-  return list;
-}
-
 }  // namespace
 
 void add_many(nb::module_& module) {
@@ -175,7 +141,6 @@ void add_many(nb::module_& module) {
              "backend"_a = "auto", "threads"_a = 0);
   module.def("restore_lz4_blocks_into", restore_blocks_into, "objects"_a, "outputs"_a, nb::kw_only(),
              "backend"_a = "auto", "threads"_a = 0);
-  module.def("shuffle", shuffle_all, "objects"_a, "element_bytes"_a, "back"_a);
 }
 
 }  // namespace hemstitch::python

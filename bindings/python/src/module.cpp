@@ -129,6 +129,7 @@ NB_MODULE(_core, module) {
       "is first.");
   add_calls(module);
   add_many(module);
+  add_chunks(module);
   add_streams(module);
   add_device(module);
   add_device_batch(module);

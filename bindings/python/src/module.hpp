@@ -43,6 +43,7 @@ nb::object error_object(Status status, const std::string& message, const Place& 
 
 void add_calls(nb::module_& module);
 void add_many(nb::module_& module);
+void add_chunks(nb::module_& module);
 void add_streams(nb::module_& module);
 void add_device(nb::module_& module);
 void add_device_batch(nb::module_& module);

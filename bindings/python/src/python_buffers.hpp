@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace hemstitch::python {
 
@@ -85,6 +86,20 @@ class Buffer {
 
   Py_buffer view_{};
 };
+
+// Those of many objects.
+inline std::vector<Buffer> buffers_of(nb::handle objects, Buffer::Use use = Buffer::Use::kRead) {
+  std::vector<Buffer> buffers;
+  for (const nb::handle object : nb::iter(objects)) buffers.emplace_back(object, use);
+  return buffers;
+}
+
+inline std::vector<std::span<const std::byte>> spans_of(const std::vector<Buffer>& buffers) {
+  std::vector<std::span<const std::byte>> spans;
+  spans.reserve(buffers.size());
+  for (const Buffer& buffer : buffers) spans.push_back(buffer.bytes());
+  return spans;
+}
 
 // Gives `options` the bytes of `dictionary`, or none for None. They refer to them as long as the result lives.
 template <class Options>

@@ -5,6 +5,7 @@ import zlib
 
 import lz4.block
 import lz4.frame
+import numcodecs.zstd
 import numpy
 
 import hemstitch
@@ -141,6 +142,11 @@ class Core:
                     return lz4.block.decompress(block, uncompressed_size=room), 0
                 except lz4.block.LZ4BlockError:
                     return b"", _CORRUPT
+            if format == "zstd":
+                try:
+                    return numcodecs.zstd.decompress(block), 0
+                except RuntimeError:
+                    return b"", _CORRUPT
             work = zlib.decompressobj(_WINDOW[format])
             try:
                 content = work.decompress(block)
@@ -156,6 +162,14 @@ class Core:
             whole = size // element_bytes * element_bytes
             given = words(source, size, "u1")
             put(target, numpy.concatenate([given[:whole].reshape(element_bytes, -1).T.reshape(-1), given[whole:]]).tobytes())
+
+    def device_bitunshuffle(self, count, sources, sizes, targets, element_bytes, device, stream):
+        self._on(device, stream)
+        for source, size, target in zip(words(sources, count).tolist(), words(sizes, count).tolist(), words(targets, count).tolist()):
+            eight = size // (8 * element_bytes)
+            given = words(source, size, "u1")
+            bits = numpy.unpackbits(given[:eight * 8 * element_bytes].reshape(8 * element_bytes, eight), axis=1, bitorder="little")
+            put(target, numpy.concatenate([numpy.packbits(bits.T, axis=1, bitorder="little").reshape(-1), given[eight * 8 * element_bytes:]]).tobytes())
 
     def device_scatter(self, count, source, offsets, sizes, targets, device, stream):
         self._on(device, stream)

@@ -1,0 +1,81 @@
+"""Chunks in the containers of Blosc and of HDF5's filters: many restored or compressed in one call, by all threads."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy
+
+from . import _core
+from ._errors import Error, Status
+
+#: Of Blosc's codecs, those that are formats of ours.
+BLOSC_FORMATS = {"lz4": "lz4", "lz4hc": "lz4", "zlib": "zlib", "zstd": "zstd"}
+#: Of Blosc's numbers for them, in HDF5's filter.
+BLOSC_CODECS = {0: "blosclz", 1: "lz4", 2: "lz4hc", 3: "snappy", 4: "zlib", 5: "zstd"}
+_BLOSC_HEADER_BYTES = 16
+_BLOSC_MOST_ELEMENT_BYTES = 255
+_BLOSC_FILTERS = {0: "none", 1: "shuffle", 2: "bitshuffle"}
+
+
+def restored(chunks, sizes, container, *, format="lz4", element_bytes=1, threads=0):
+    """The contents of chunks, which have those sizes, as numpy's bytes. Raises the Error of the first that is damaged."""
+    contents = [numpy.empty(size, "u1") for size in sizes]
+    for outcome in _core.restore_chunks(chunks, contents, container, format=format, element_bytes=element_bytes, threads=threads):
+        if outcome is not None:
+            raise outcome
+    return contents
+
+
+def blosc_bytes(chunk):
+    """How much content a chunk of Blosc says that it has."""
+    view = memoryview(chunk).cast("B")
+    if len(view) < _BLOSC_HEADER_BYTES:
+        raise Error(Status.TRUNCATED, f"a chunk of Blosc has {len(view)} bytes, fewer than its header")
+    return struct.unpack_from("<I", view, 4)[0]
+
+
+def blosc_coding(cname, clevel, shuffle, element_bytes, block_bytes=0):
+    """What compress_chunks() needs to write what Blosc would with these parameters. None where only Blosc can: other codecs, and
+    level 0."""
+    if cname not in BLOSC_FORMATS or not 1 <= clevel <= 9 or shuffle not in _BLOSC_FILTERS:
+        return None
+    coding = dict(container="blosc", format=BLOSC_FORMATS[cname], filter=_BLOSC_FILTERS[shuffle], block_bytes=block_bytes,
+                  element_bytes=element_bytes if 1 <= element_bytes <= _BLOSC_MOST_ELEMENT_BYTES else 1)
+    # Levels as Blosc translates them.
+    if cname == "lz4":
+        coding.update(level=1, acceleration=9 - clevel)
+    elif cname == "lz4hc":
+        coding.update(level=max(3, clevel))
+    elif cname == "zlib":
+        coding.update(level=clevel)
+    else:
+        coding.update(level={8: 20, 9: 22}.get(clevel, 2 * clevel - 1))
+    return coding
+
+
+class Layout:
+    """Of a chunk: the format of its blocks; for each block its first byte, its size, the place and size of its content, and whether that is stored as it is;
+    what undoes the filter."""
+
+    __slots__ = ("format", "blocks", "undo")
+
+    def __init__(self, chunk, container, *, format="lz4", element_bytes=1):
+        self.format, filter, element_bytes, stretch, begin, end, _content, blocks = _core.chunk_layout(
+            chunk, container, format=format, element_bytes=element_bytes)
+        self.blocks = numpy.frombuffer(blocks, "u8").reshape(-1, 5)
+        self.undo = Undo(filter, element_bytes, stretch, begin, end) if filter != "none" and begin < end else None
+
+
+class Undo:
+    """A filter ("shuffle" or "bitshuffle") that rearranged each `stretch` bytes of content [begin, end) by themselves."""
+
+    __slots__ = ("filter", "element_bytes", "stretch", "begin", "end")
+
+    def __init__(self, filter, element_bytes, stretch, begin, end):
+        self.filter, self.element_bytes, self.stretch, self.begin, self.end = filter, element_bytes, stretch, begin, end
+
+    def stretches(self):
+        """(where each begins in the content, its size)"""
+        begins = numpy.arange(self.begin, self.end, self.stretch, dtype="u8")
+        return begins, numpy.minimum(numpy.uint64(self.stretch), numpy.uint64(self.end) - begins)

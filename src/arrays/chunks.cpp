@@ -1,0 +1,375 @@
+// restore_chunks() and compress_chunks(). The unit of work is what a filter rearranged by itself: its blocks are restored into scratch
+// memory that stays in a core's cache, and from there rearranged to their place.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "arrays/block_coder.hpp"
+#include "arrays/blosc.hpp"
+#include "arrays/hdf5_chunks.hpp"
+#include "core/call_in_pieces.hpp"
+#include "core/idle_states.hpp"
+#include "core/options.hpp"
+#include "core/overlap.hpp"
+#include "core/parallel.hpp"
+#include "core/status.hpp"
+#include "format/formats.hpp"
+#include "hemstitch/compact.hpp"
+
+namespace hemstitch {
+namespace {
+
+// A thread takes units of so much content in a row.
+constexpr std::size_t kBytesInARow = std::size_t{1} << 18;
+// Blosc's blocks, if no size is given: of LZ4, whose matches reach 64 KB back, and of the others.
+constexpr std::uint32_t kBloscLz4BlockBytes = 64 << 10, kBloscBlockBytes = 256 << 10;
+// Filter 32004's own default is one block.
+constexpr std::uint32_t kMostHdf5Lz4BlockBytes = 1 << 30;
+
+IdleStates<BlockCoder>& idle_coders() {
+  static auto* const idle =
+      new IdleStates<BlockCoder>;  // never destroyed: threads may work while the process ends
+  return *idle;
+}
+
+void check_coding(const ChunkCoding& coding) {
+  const auto refuse = [](const std::string& what) { throw Error(Status::kInvalidOption, what); };
+  const bool is_bitshuffle = coding.container == ChunkContainer::kHdf5Bitshuffle;
+  switch (coding.container) {
+    case ChunkContainer::kBlosc:
+      if (coding.format != Format::kLz4 && coding.format != Format::kZlib && coding.format != Format::kZstd)
+        refuse("format: blocks of Blosc are of LZ4, zlib or Zstandard");
+      break;
+    case ChunkContainer::kHdf5Lz4:
+      if (coding.format != Format::kLz4) refuse("format: HDF5's LZ4 filter has blocks of LZ4");
+      break;
+    case ChunkContainer::kHdf5Bitshuffle:
+      if (coding.format != Format::kLz4 && coding.format != Format::kZstd)
+        refuse("format: HDF5's bitshuffle filter has blocks of LZ4 or Zstandard");
+      break;
+    default:
+      refuse(fmt::format("container is {}, which is none", static_cast<int>(coding.container)));
+  }
+  const std::uint32_t most = is_bitshuffle ? kBloscMostElementBytes + 1 : kBloscMostElementBytes;
+  if (coding.element_bytes == 0 || coding.element_bytes > most)
+    refuse(fmt::format("element_bytes is {}; elements have 1 to {} bytes", coding.element_bytes, most));
+  if (coding.filter != ChunkFilter::kNone && coding.filter != ChunkFilter::kShuffle &&
+      coding.filter != ChunkFilter::kBitshuffle)
+    refuse(fmt::format("filter is {}, which is none", static_cast<int>(coding.filter)));
+}
+
+// ---- Restoring ----
+
+// What a filter rearranged by itself, or a block.
+struct RestoreUnit {
+  std::size_t chunk;
+  std::span<const ChunkBlock> blocks;
+  Status status = Status::kOk;
+  std::size_t damaged_block = 0;  // of the chunk
+};
+
+struct RestoredLayouts {
+  std::vector<ChunkLayout> layouts;
+  std::vector<RestoreUnit> units;
+};
+
+void fail(ArrayChunk& chunk, const Error& error) {
+  chunk.status = error.status();
+  chunk.message = error.what();
+}
+
+// Reads the layouts of all chunks; those that have one get units.
+RestoredLayouts read_layouts(std::span<ArrayChunk> chunks, const ChunkCoding& coding) {
+  RestoredLayouts all;
+  all.layouts.resize(chunks.size());
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    ChunkLayout& layout = all.layouts[i];
+    try {
+      layout = chunk_layout(chunks[i].input, coding);
+      if (layout.content_bytes != chunks[i].output.size())
+        throw Error(Status::kContentSizeMismatch,
+                    fmt::format("a chunk says that it holds {} bytes; it should hold {}",
+                                layout.content_bytes, chunks[i].output.size()));
+    } catch (const Error& error) {
+      fail(chunks[i], error);
+      continue;
+    }
+    chunks[i].status = Status::kOk;
+    chunks[i].message.clear();
+    const std::span<const ChunkBlock> blocks = layout.blocks;
+    for (std::size_t begin = 0; begin < blocks.size();) {
+      std::size_t end = begin + 1;
+      if (layout.filter != ChunkFilter::kNone) {
+        const std::uint64_t number = blocks[begin].content_begin / layout.filter_block_bytes;
+        while (end < blocks.size() && blocks[end].content_begin / layout.filter_block_bytes == number) ++end;
+      }
+      all.units.push_back({.chunk = i, .blocks = blocks.subspan(begin, end - begin)});
+      begin = end;
+    }
+  }
+  return all;
+}
+
+std::uint64_t content_end(std::span<const ChunkBlock> blocks) {
+  return blocks.back().content_begin + blocks.back().content_bytes;
+}
+
+void restore_unit(RestoreUnit& unit, const ChunkLayout& layout, const ArrayChunk& chunk, BlockCoder& coder) {
+  const auto begin = static_cast<std::size_t>(unit.blocks.front().content_begin),
+             bytes = static_cast<std::size_t>(content_end(unit.blocks)) - begin;
+  const std::span<std::byte> output = chunk.output.subspan(begin, bytes);
+  const bool is_plain =
+      layout.filter == ChunkFilter::kNone || begin < layout.filtered_begin || begin >= layout.filtered_end;
+  const std::span<std::byte> content = is_plain ? output : coder.scratch(0, bytes);
+  for (const ChunkBlock& block : unit.blocks) {
+    const std::span<const std::byte> data = chunk.input.subspan(block.begin, block.bytes);
+    const std::span<std::byte> room = content.subspan(block.content_begin - begin, block.content_bytes);
+    if (block.stored) {
+      std::memcpy(room.data(), data.data(), data.size());
+    } else if (!coder.restore(layout.format, data, room)) {
+      unit.status = Status::kCorruptBlock;
+      unit.damaged_block = static_cast<std::size_t>(&block - layout.blocks.data());
+      return;
+    }
+  }
+  if (is_plain) return;
+  if (layout.filter == ChunkFilter::kShuffle)
+    unshuffle_bytes(content, layout.element_bytes, output);
+  else
+    bitunshuffle_bytes(content, layout.element_bytes, 0, output);
+}
+
+// ---- Compressing ----
+
+std::uint32_t block_bytes_of(const ChunkCoding& coding, std::size_t content_bytes) {
+  // At least one element, or eight of them where bits are rearranged.
+  const bool by_bits =
+      coding.container == ChunkContainer::kHdf5Bitshuffle || coding.filter == ChunkFilter::kBitshuffle;
+  const std::uint32_t unit = coding.element_bytes * (by_bits ? 8 : 1);
+  std::uint32_t bytes = coding.block_bytes;
+  if (coding.container == ChunkContainer::kHdf5Bitshuffle) {
+    if (bytes == 0) bytes = default_bitshuffle_block_bytes(coding.element_bytes);
+    if (bytes % unit != 0)
+      throw Error(Status::kInvalidOption,
+                  fmt::format("block_bytes is {}; blocks have a multiple of eight elements of {} bytes",
+                              bytes, coding.element_bytes));
+    return bytes;
+  }
+  if (coding.container == ChunkContainer::kHdf5Lz4)
+    return static_cast<std::uint32_t>(std::clamp<std::size_t>(
+        bytes == 0 ? content_bytes : std::min<std::size_t>(bytes, content_bytes), 1, kMostHdf5Lz4BlockBytes));
+  if (bytes == 0) bytes = coding.format == Format::kLz4 ? kBloscLz4BlockBytes : kBloscBlockBytes;
+  bytes = std::max(bytes / unit * unit, unit);
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>(content_bytes, 1, bytes));
+}
+
+// Of that content, what is in blocks; the rest follows them as it is.
+std::size_t bytes_in_blocks(const ChunkCoding& coding, std::size_t content_bytes) {
+  return coding.container == ChunkContainer::kHdf5Bitshuffle
+             ? static_cast<std::size_t>(bitshuffled_bytes(content_bytes, coding.element_bytes))
+             : content_bytes;
+}
+
+bool may_store_blocks(const ChunkCoding& coding) {
+  return coding.container != ChunkContainer::kHdf5Bitshuffle;
+}
+
+struct CompressUnit {
+  std::size_t chunk;
+  std::size_t begin, bytes;                // of the content
+  std::unique_ptr<std::byte[]> data = {};  // null: stored
+  std::size_t data_bytes = 0;
+};
+
+void compress_unit(CompressUnit& unit, const ArrayChunk& chunk, const ChunkCoding& coding,
+                   BlockCoder& coder) {
+  std::span<const std::byte> content = chunk.input.subspan(unit.begin, unit.bytes);
+  const bool is_bitshuffle = coding.container == ChunkContainer::kHdf5Bitshuffle;
+  // Blosc rearranges bits of a block only if its elements are a multiple of eight.
+  const bool by_bits = is_bitshuffle || (coding.filter == ChunkFilter::kBitshuffle &&
+                                         unit.bytes / coding.element_bytes % 8 == 0);
+  const bool by_bytes = !is_bitshuffle && coding.filter == ChunkFilter::kShuffle && coding.element_bytes > 1;
+  if (by_bits || by_bytes) {
+    const std::span<std::byte> rearranged = coder.scratch(0, unit.bytes);
+    if (by_bits)
+      bitshuffle_bytes(content, coding.element_bytes, 0, rearranged);
+    else
+      shuffle_bytes(content, coding.element_bytes, rearranged);
+    content = rearranged;
+  }
+  const std::span<std::byte> room = coder.scratch(1, coded_block_bound(coding.format, unit.bytes));
+  std::span<const std::byte> data = room.first(coder.compress(coding, content, room));
+  if (may_store_blocks(coding) && data.size() >= unit.bytes) data = content;
+  unit.data_bytes = data.size();
+  unit.data.reset(new std::byte[data.size()]);
+  std::memcpy(unit.data.get(), data.data(), data.size());
+}
+
+// Puts the blocks of a chunk together. Returns its size, or nothing if there is no room.
+std::optional<std::size_t> assemble(ArrayChunk& chunk, std::span<const CompressUnit> units,
+                                    const ChunkCoding& coding) {
+  const std::size_t content_bytes = chunk.input.size();
+  const bool is_blosc = coding.container == ChunkContainer::kBlosc;
+  const std::uint32_t block_bytes = block_bytes_of(coding, content_bytes);
+  std::size_t bytes =
+      is_blosc ? kBloscHeaderBytes + units.size() * kHdf5BlockSizeBytes : kHdf5ChunkHeaderBytes;
+  for (const CompressUnit& unit : units) bytes += kHdf5BlockSizeBytes + unit.data_bytes;
+  const std::size_t left = content_bytes - bytes_in_blocks(coding, content_bytes);
+  bytes += left;
+  const bool is_stored = is_blosc && bytes >= kBloscHeaderBytes + content_bytes;
+  if (is_stored) bytes = kBloscHeaderBytes + content_bytes;
+  if (bytes > chunk.output.size()) return std::nullopt;
+
+  std::byte* const begin = chunk.output.data();
+  std::byte* at = begin + (is_blosc ? kBloscHeaderBytes : kHdf5ChunkHeaderBytes);
+  if (is_blosc)
+    write_blosc_header(coding, content_bytes, block_bytes, is_stored, bytes, begin);
+  else
+    write_hdf5_header(content_bytes, block_bytes, begin);
+  if (is_stored) {
+    if (content_bytes != 0) std::memcpy(at, chunk.input.data(), content_bytes);
+    return bytes;
+  }
+  std::byte* place = at;
+  if (is_blosc) at += units.size() * kHdf5BlockSizeBytes;
+  for (const CompressUnit& unit : units) {
+    if (is_blosc) {
+      store_le32(place, static_cast<std::uint32_t>(at - begin));
+      place += kHdf5BlockSizeBytes;
+      store_le32(at, static_cast<std::uint32_t>(unit.data_bytes));
+    } else {
+      write_hdf5_block_size(static_cast<std::uint32_t>(unit.data_bytes), at);
+    }
+    std::memcpy(at + kHdf5BlockSizeBytes, unit.data.get(), unit.data_bytes);
+    at += kHdf5BlockSizeBytes + unit.data_bytes;
+  }
+  if (left != 0) std::memcpy(at, chunk.input.data() + content_bytes - left, left);
+  return bytes;
+}
+
+// ---- Both ----
+
+// Calls work(unit, coder) for each unit, neighbours of some size by one thread.
+template <class Unit, class Bytes, class Work>
+void for_units(std::span<Unit> units, unsigned threads, LooksBetweenPieces& call, const Bytes& bytes_of,
+               const Work& work) {
+  std::vector<std::size_t> ends;
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    bytes += bytes_of(units[i]);
+    if (bytes < kBytesInARow && i + 1 < units.size()) continue;
+    ends.push_back(i + 1);
+    bytes = 0;
+  }
+  for_pieces(threads, ends.size(), 1, [&](std::size_t number) {
+    const LooksBetweenPieces::Here here(&call);
+    look_between_pieces();
+    const auto coder = idle_coders().borrow();
+    for (std::size_t i = number == 0 ? 0 : ends[number - 1]; i < ends[number]; ++i) work(units[i], *coder);
+  });
+}
+
+void refuse_overlapping_chunks(std::span<const ArrayChunk> chunks) {
+  std::vector<std::span<const std::byte>> inputs, outputs;
+  for (const ArrayChunk& chunk : chunks) {
+    inputs.push_back(chunk.input);
+    outputs.push_back(chunk.output);
+  }
+  refuse_overlaps(inputs, outputs);
+}
+
+}  // namespace
+
+ChunkLayout chunk_layout(std::span<const std::byte> chunk, const ChunkCoding& coding) {
+  check_coding(coding);
+  if (coding.container == ChunkContainer::kBlosc) return read_blosc_layout(chunk);
+  return coding.container == ChunkContainer::kHdf5Lz4 ? read_hdf5_lz4_layout(chunk)
+                                                      : read_hdf5_bitshuffle_layout(chunk, coding);
+}
+
+void restore_chunks(std::span<ArrayChunk> chunks, const ChunkCoding& coding, const RestoreOptions& options) {
+  check_coding(coding);
+  validate(options);
+  refuse_overlapping_chunks(chunks);
+  RestoredLayouts all = read_layouts(chunks, coding);
+  CallInPieces call(options.between_pieces);
+  call.run([&] {
+    for_units(
+        std::span(all.units), resolve_threads(options.threads), call,
+        [](const RestoreUnit& unit) {
+          return static_cast<std::size_t>(content_end(unit.blocks) - unit.blocks.front().content_begin);
+        },
+        [&](RestoreUnit& unit, BlockCoder& coder) {
+          restore_unit(unit, all.layouts[unit.chunk], chunks[unit.chunk], coder);
+        });
+  });
+  for (const RestoreUnit& unit : all.units) {
+    ArrayChunk& chunk = chunks[unit.chunk];
+    if (unit.status == Status::kOk || chunk.status != Status::kOk) continue;
+    chunk.status = unit.status;
+    const ChunkBlock& block = all.layouts[unit.chunk].blocks[unit.damaged_block];
+    chunk.message =
+        fmt::format("block {} of a chunk, {} bytes from byte {} on, is damaged, or does not hold {} bytes",
+                    unit.damaged_block, block.bytes, block.begin, block.content_bytes);
+  }
+  for (ArrayChunk& chunk : chunks) chunk.output_bytes = chunk.status == Status::kOk ? chunk.output.size() : 0;
+}
+
+std::size_t chunk_bound(std::size_t content_bytes, const ChunkCoding& coding) {
+  check_coding(coding);
+  if (coding.container == ChunkContainer::kBlosc) {
+    if (content_bytes > kBloscMostContentBytes)
+      throw Error(Status::kInvalidOption,
+                  fmt::format("a chunk of Blosc holds at most {} bytes, this one has {}",
+                              kBloscMostContentBytes, content_bytes));
+    return kBloscHeaderBytes + content_bytes;
+  }
+  const std::size_t block_bytes = block_bytes_of(coding, content_bytes);
+  const std::size_t blocks = (content_bytes + block_bytes - 1) / block_bytes;
+  const std::size_t one =
+      may_store_blocks(coding) ? block_bytes : coded_block_bound(coding.format, block_bytes);
+  return kHdf5ChunkHeaderBytes + blocks * kHdf5BlockSizeBytes + content_bytes + blocks * (one - block_bytes);
+}
+
+void compress_chunks(std::span<ArrayChunk> chunks, const ChunkCoding& given, const CompressOptions& options) {
+  ChunkCoding coding = given;
+  check_coding(coding);
+  CompressOptions checked;
+  checked.format = coding.format;
+  checked.level = coding.level;
+  checked.acceleration = coding.acceleration;
+  coding.level = checked_options(checked).level;
+  refuse_overlapping_chunks(chunks);
+  std::vector<CompressUnit> units;
+  std::vector<std::size_t> ends;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    const std::size_t content_bytes = chunks[i].input.size();
+    chunk_bound(content_bytes, coding);  // refuses too much
+    const std::size_t in_blocks = bytes_in_blocks(coding, content_bytes),
+                      block_bytes = block_bytes_of(coding, content_bytes);
+    for (std::size_t begin = 0; begin < in_blocks; begin += block_bytes)
+      units.push_back({.chunk = i, .begin = begin, .bytes = std::min(block_bytes, in_blocks - begin)});
+    ends.push_back(units.size());
+  }
+  const unsigned threads = resolve_threads(options.threads);
+  CallInPieces call(options.between_pieces);
+  call.run([&] {
+    for_units(
+        std::span(units), threads, call, [](const CompressUnit& unit) { return unit.bytes; },
+        [&](CompressUnit& unit, BlockCoder& coder) {
+          compress_unit(unit, chunks[unit.chunk], coding, coder);
+        });
+  });
+  for_pieces(threads, chunks.size(), 16, [&](std::size_t i) {
+    const std::size_t begin = i == 0 ? 0 : ends[i - 1];
+    const auto bytes = assemble(chunks[i], std::span(units).subspan(begin, ends[i] - begin), coding);
+    chunks[i].status = bytes ? Status::kOk : Status::kOutputTooSmall;
+    chunks[i].message = bytes ? "" : Error(Status::kOutputTooSmall, "a chunk of an array").what();
+    chunks[i].output_bytes = bytes.value_or(0);
+  });
+}
+
+}  // namespace hemstitch
