@@ -488,6 +488,20 @@ TEST(CCompact, GathersScattersAndShuffles) {
   EXPECT_EQ(std::string(back, 8), "abcdefgh");
   EXPECT_EQ(hemstitch_shuffle_bytes(all, 8, 0, planes), HEMSTITCH_INVALID_OPTION);
   EXPECT_EQ(hemstitch_shuffle_bytes(nullptr, 8, 4, planes), HEMSTITCH_INVALID_OPTION);
+  // Eight elements of a byte, and one left over: all bits 0 together, then all bits 1.
+  const char counts[] = "\1\2\1\2\1\2\1\2z";
+  char bits[9], counts_back[9];
+  ASSERT_EQ(hemstitch_bitshuffle_bytes(counts, 9, 1, 8, bits), HEMSTITCH_OK) << message();
+  EXPECT_EQ(std::string(bits, 9), std::string("\x55\xAA\0\0\0\0\0\0z", 9));
+  ASSERT_EQ(hemstitch_bitunshuffle_bytes(bits, 9, 1, 8, counts_back), HEMSTITCH_OK) << message();
+  EXPECT_EQ(std::string(counts_back, 9), counts);
+  for (const auto call : {hemstitch_bitshuffle_bytes, hemstitch_bitunshuffle_bytes}) {
+    EXPECT_EQ(call(counts, 9, 1, 7, bits), HEMSTITCH_INVALID_OPTION);
+    EXPECT_EQ(call(counts, 9, 0, 0, bits), HEMSTITCH_INVALID_OPTION);
+    EXPECT_EQ(call(nullptr, 9, 1, 0, bits), HEMSTITCH_INVALID_OPTION);
+    EXPECT_EQ(call(counts, 9, 1, 0, nullptr), HEMSTITCH_INVALID_OPTION);
+    EXPECT_EQ(call(nullptr, 0, 1, 0, nullptr), HEMSTITCH_OK);
+  }
 }
 
 TEST(CFiles, LoadManyAndSayWhichNot) {

@@ -101,6 +101,12 @@ TEST(OverlappingOutputs, AreRefusedByCallsForOneInput) {
       expect_refused("unshuffle_bytes", in.memory, std::function<hemstitch_status()>([&] {
                        return hemstitch_unshuffle_bytes(in.input.data(), in.input.size(), 4, target.data());
                      }));
+      expect_refused("bitshuffle_bytes", in.memory,
+                     std::function<void()>([&] { bitshuffle_bytes(in.input, 4, 0, target); }));
+      expect_refused("bitunshuffle_bytes", in.memory, std::function<hemstitch_status()>([&] {
+                       return hemstitch_bitunshuffle_bytes(in.input.data(), in.input.size(), 4, 0,
+                                                           target.data());
+                     }));
     }
   }
   CompressOptions bgzf;

@@ -9,8 +9,8 @@
 // size and any alignment. (Definition: the HDF5 library's documentation of H5Pset_shuffle; leftover bytes as
 // its filter and Blosc's keep them.)
 //
-// On the CPU it is a plain loop, the twin of what CUDA does in tiles through shared memory
-// (shuffle.cu).
+// On the CPU, vectors of 16 bytes are interleaved (byte_planes.hpp, where the twin is, a plain loop). CUDA does
+// it in tiles through shared memory (shuffle.cu).
 #pragma once
 
 #include "compact/shuffle/shuffle_tuning.hpp"

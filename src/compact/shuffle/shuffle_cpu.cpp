@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "compact/shuffle/byte_planes.hpp"
 #include "compact/shuffle/shuffle.hpp"
 #include "core/overlap.hpp"
 #include "core/status.hpp"
@@ -9,24 +10,20 @@
 namespace hemstitch {
 namespace {
 
-// Calls visit(place among the elements, place among the planes) for every byte of whole elements, and copies
-// the rest.
-template <class Visit>
-void for_each_byte(const char* function, std::span<const std::byte> source, std::uint32_t element_bytes,
-                   std::span<std::byte> target, const Visit& visit) {
+void check_buffers(const char* function, std::span<const std::byte> source, std::uint32_t element_bytes,
+                   std::span<const std::byte> target) {
   check_element_bytes(element_bytes);
   if (source.size() != target.size())
     throw Error(Status::kInvalidOption,
                 fmt::format("{}: a source of {} bytes and a target of {}; give both the same size", function,
                             source.size(), target.size()));
   refuse_overlap(source, target, "the target", "the source");
-  const std::size_t elements = source.size() / element_bytes;
-  for (std::size_t plane = 0; plane < element_bytes; ++plane)
-    for (std::size_t element = 0; element < elements; ++element)
-      visit(element * element_bytes + plane, plane * elements + element);
-  const std::size_t whole = elements * element_bytes;
-  if (whole != source.size())
-    std::memcpy(target.data() + whole, source.data() + whole, source.size() - whole);
+}
+
+void copy_what_is_left(std::span<const std::byte> source, std::uint32_t element_bytes,
+                       std::span<std::byte> target) {
+  const std::size_t left = source.size() % element_bytes, whole = source.size() - left;
+  if (left != 0) std::memcpy(target.data() + whole, source.data() + whole, left);
 }
 
 }  // namespace
@@ -39,14 +36,18 @@ void check_element_bytes(std::uint32_t element_bytes) {
 
 void shuffle_bytes(std::span<const std::byte> source, std::uint32_t element_bytes,
                    std::span<std::byte> target) {
-  for_each_byte("shuffle", source, element_bytes, target,
-                [&](std::size_t element, std::size_t plane) { target[plane] = source[element]; });
+  check_buffers("shuffle", source, element_bytes, target);
+  const std::size_t elements = source.size() / element_bytes;
+  split_planes(source.data(), element_bytes, elements, target.data(), elements);
+  copy_what_is_left(source, element_bytes, target);
 }
 
 void unshuffle_bytes(std::span<const std::byte> source, std::uint32_t element_bytes,
                      std::span<std::byte> target) {
-  for_each_byte("unshuffle", source, element_bytes, target,
-                [&](std::size_t element, std::size_t plane) { target[element] = source[plane]; });
+  check_buffers("unshuffle", source, element_bytes, target);
+  const std::size_t elements = source.size() / element_bytes;
+  join_planes(source.data(), elements, element_bytes, elements, target.data());
+  copy_what_is_left(source, element_bytes, target);
 }
 
 }  // namespace hemstitch
