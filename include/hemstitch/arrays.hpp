@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -87,9 +88,13 @@ HEMSTITCH_API void restore_chunks(std::span<ArrayChunk> chunks, const ChunkCodin
 // 2,147,483,631 bytes for Blosc.
 HEMSTITCH_API std::size_t chunk_bound(std::size_t content_bytes, const ChunkCoding& coding);
 
-// Compresses each input. The container's own readers restore the chunks. Of the options threads and between_pieces count.
-// A chunk that has less room than chunk_bound() may get kOutputTooSmall. Throws kInvalidOption.
+// Gives room for a chunk, by its number, once its size is known; called by the calling thread alone.
+using RoomForChunk = std::function<std::span<std::byte>(std::size_t number, std::size_t bytes)>;
+
+// Compresses each input into its output, or into what `room` gives. The container's own readers restore the chunks. Of the
+// options threads and between_pieces count. A chunk that has too little room gets kOutputTooSmall; chunk_bound() is always enough. Throws
+// kInvalidOption, and what `room` throws.
 HEMSTITCH_API void compress_chunks(std::span<ArrayChunk> chunks, const ChunkCoding& coding,
-                                   const CompressOptions& options = {});
+                                   const CompressOptions& options = {}, const RoomForChunk& room = {});
 
 }  // namespace hemstitch

@@ -1,7 +1,6 @@
 #include "arrays/block_coder.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include "format/checksum.hpp"
 #include "format/deflate/block/deflate_stored.hpp"
@@ -67,25 +66,25 @@ bool BlockCoder::restore(Format format, std::span<const std::byte> block, std::s
   return bytes == output.size();
 }
 
-std::size_t BlockCoder::compress(const ChunkCoding& coding, std::span<const std::byte> content,
-                                 std::span<std::byte> room) {
+std::optional<std::size_t> BlockCoder::compress(const ChunkCoding& coding, std::span<const std::byte> content,
+                                                std::span<std::byte> room) {
   if (coding.format == Format::kLz4) {
-    BlockTask task{.input = content, .history = {}, .output = room};
+    // liblz4 ends early where there is too little room.
+    BlockTask task{.input = content, .history = {}, .output = room.first(std::min(room.size(), lz4_block_bound(content.size())))};
     FormatTable::instance()
         .codec(Format::kLz4, &FormatRow::processor)
         ->compress({&task, 1},
                    {.format = Format::kLz4, .level = coding.level, .acceleration = coding.acceleration});
-    if (task.status != Status::kOk) throw Error(task.status, "a block of LZ4 in a chunk of an array");
-    return task.output_bytes;
+    return task.status == Status::kOk ? std::optional(task.output_bytes) : std::nullopt;
   }
+  if (room.size() < coded_block_bound(coding.format, content.size())) return std::nullopt;
   if (coding.format == Format::kZlib) {
     if (!libraries_->deflate_writer) libraries_->deflate_writer.emplace();
     room[0] = std::byte{kZlibMethod};
     room[1] = std::byte{kZlibUsualLevel};
-    const std::size_t end =
-        kZlibHeaderBytes + libraries_->deflate_writer->compress(
-                               content, {}, coding.level, true,
-                               room.subspan(kZlibHeaderBytes, deflate_data_room(content.size())));
+    const std::size_t end = kZlibHeaderBytes + libraries_->deflate_writer->compress(
+                                                   content, {}, coding.level, true,
+                                                   room.subspan(kZlibHeaderBytes, deflate_data_room(content.size())));
     const std::uint32_t checksum = checksum_of(Checksum::kAdler32, content);
     for (unsigned i = 0; i < kZlibTrailerBytes; ++i)
       room[end + i] = static_cast<std::byte>(checksum >> 8 * (kZlibTrailerBytes - 1 - i));
@@ -94,8 +93,8 @@ std::size_t BlockCoder::compress(const ChunkCoding& coding, std::span<const std:
   auto& writer = libraries_->zstd_writer;
   if (!writer) writer.reset(ZSTD_createCCtx());
   if (!writer) throw_no_memory_for_zstd();
-  return checked_zstd(ZSTD_compressCCtx(writer.get(), room.data(), room.size(), content.data(),
-                                        content.size(), coding.level));
+  return checked_zstd(
+      ZSTD_compressCCtx(writer.get(), room.data(), room.size(), content.data(), content.size(), coding.level));
 }
 
 std::span<std::byte> BlockCoder::scratch(unsigned number, std::size_t bytes) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,9 +28,10 @@ class BlockCoder {
   // Whether `block` is valid, and its content as large as `output`. Reads and writes nothing outside of both.
   bool restore(Format format, std::span<const std::byte> block, std::span<std::byte> output);
 
-  // Compresses `content`, at least one byte, into room for coded_block_bound() bytes. Returns how many it wrote.
-  std::size_t compress(const ChunkCoding& coding, std::span<const std::byte> content,
-                       std::span<std::byte> room);
+  // Compresses `content`, at least one byte, into `room`. Returns how many bytes it wrote; nothing if there is less room than
+  // coded_block_bound(), and it does not suffice.
+  std::optional<std::size_t> compress(const ChunkCoding& coding, std::span<const std::byte> content,
+                                      std::span<std::byte> room);
 
   // Room for `bytes` bytes, until the next call with the same number: 0 or 1.
   std::span<std::byte> scratch(unsigned number, std::size_t bytes);

@@ -129,19 +129,19 @@ ChunkLayout read_blosc_layout(std::span<const std::byte> given) {
   return layout;
 }
 
-void write_blosc_header(const ChunkCoding& coding, std::size_t content_bytes, std::size_t block_bytes,
-                        bool stored, std::size_t chunk_bytes, std::byte* at) {
-  unsigned flags = codec_of(coding.format) << kCodecShift | kOnePart;
-  if (stored) flags |= kStored;
+void write_blosc_header(const ChunkCoding& coding, const BloscHeader& header, std::byte* at) {
+  unsigned flags = codec_of(coding.format) << kCodecShift;
+  if (header.parts == 1) flags |= kOnePart;
+  if (header.stored) flags |= kStored;
   if (coding.filter == ChunkFilter::kShuffle) flags |= kShuffled;
   if (coding.filter == ChunkFilter::kBitshuffle) flags |= kBitShuffled;
   at[0] = kFormatVersion;
   at[1] = kCodecVersion;
   at[2] = static_cast<std::byte>(flags);
   at[3] = static_cast<std::byte>(coding.element_bytes);
-  store_le32(at + 4, static_cast<std::uint32_t>(content_bytes));
-  store_le32(at + 8, static_cast<std::uint32_t>(block_bytes));
-  store_le32(at + 12, static_cast<std::uint32_t>(chunk_bytes));
+  store_le32(at + 4, static_cast<std::uint32_t>(header.content_bytes));
+  store_le32(at + 8, static_cast<std::uint32_t>(header.block_bytes));
+  store_le32(at + 12, static_cast<std::uint32_t>(header.chunk_bytes));
 }
 
 }  // namespace hemstitch

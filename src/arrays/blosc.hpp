@@ -25,8 +25,11 @@ inline constexpr std::uint32_t kBloscMostElementBytes = 255;
 
 ChunkLayout read_blosc_layout(std::span<const std::byte> chunk);
 
-// The header of a chunk; `stored`: without blocks.
-void write_blosc_header(const ChunkCoding& coding, std::size_t content_bytes, std::size_t block_bytes,
-                        bool stored, std::size_t chunk_bytes, std::byte* at);
+// The header of a chunk; `stored`: without blocks. `parts`: of each full block, 1 or as many as an element has bytes.
+struct BloscHeader {
+  std::size_t content_bytes, block_bytes, chunk_bytes, parts;
+  bool stored;
+};
+void write_blosc_header(const ChunkCoding& coding, const BloscHeader& header, std::byte* at);
 
 }  // namespace hemstitch

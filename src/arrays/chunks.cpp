@@ -24,8 +24,11 @@ namespace {
 
 // A thread takes units of so much content in a row.
 constexpr std::size_t kBytesInARow = std::size_t{1} << 18;
-// Blosc's blocks, if no size is given: of LZ4, whose matches reach 64 KB back, and of the others.
-constexpr std::uint32_t kBloscLz4BlockBytes = 64 << 10, kBloscBlockBytes = 256 << 10;
+// Blosc's blocks, if no size is given: content and what a filter makes of it stay in a core's cache.
+constexpr std::uint32_t kBloscBlockBytes = 256 << 10, kBloscSplitBlockBytes = 512 << 10;
+// Blocks of LZ4 are in parts, a plane of bytes each, since the planes of low bytes are often noise: it is given up early, and stored. Not for large
+// elements, nor where parts would be this short.
+constexpr std::uint32_t kMostBloscParts = 16, kLeastBloscPartBytes = 128;
 // Filter 32004's own default is one block.
 constexpr std::uint32_t kMostHdf5Lz4BlockBytes = 1 << 30;
 
@@ -144,6 +147,19 @@ void restore_unit(RestoreUnit& unit, const ChunkLayout& layout, const ArrayChunk
 
 // ---- Compressing ----
 
+// Whether full blocks of Blosc are in parts.
+bool is_split(const ChunkCoding& coding) {
+  return coding.container == ChunkContainer::kBlosc && coding.format == Format::kLz4 &&
+         coding.filter == ChunkFilter::kShuffle && coding.element_bytes > 1 && coding.element_bytes <= kMostBloscParts;
+}
+
+std::size_t parts_of(const ChunkCoding& coding, std::size_t block_bytes) {
+  return is_split(coding) && block_bytes % coding.element_bytes == 0 &&
+                 block_bytes / coding.element_bytes >= kLeastBloscPartBytes
+             ? coding.element_bytes
+             : 1;
+}
+
 std::uint32_t block_bytes_of(const ChunkCoding& coding, std::size_t content_bytes) {
   // At least one element, or eight of them where bits are rearranged.
   const bool by_bits =
@@ -161,7 +177,7 @@ std::uint32_t block_bytes_of(const ChunkCoding& coding, std::size_t content_byte
   if (coding.container == ChunkContainer::kHdf5Lz4)
     return static_cast<std::uint32_t>(std::clamp<std::size_t>(
         bytes == 0 ? content_bytes : std::min<std::size_t>(bytes, content_bytes), 1, kMostHdf5Lz4BlockBytes));
-  if (bytes == 0) bytes = coding.format == Format::kLz4 ? kBloscLz4BlockBytes : kBloscBlockBytes;
+  if (bytes == 0) bytes = is_split(coding) ? kBloscSplitBlockBytes : kBloscBlockBytes;
   bytes = std::max(bytes / unit * unit, unit);
   return static_cast<std::uint32_t>(std::clamp<std::size_t>(content_bytes, 1, bytes));
 }
@@ -179,75 +195,101 @@ bool may_store_blocks(const ChunkCoding& coding) {
 
 struct CompressUnit {
   std::size_t chunk;
-  std::size_t begin, bytes;                // of the content
-  std::unique_ptr<std::byte[]> data = {};  // null: stored
+  std::size_t begin, bytes, parts;         // of the content
+  std::unique_ptr<std::byte[]> data = {};  // each part's size, and its data
   std::size_t data_bytes = 0;
 };
 
-void compress_unit(CompressUnit& unit, const ArrayChunk& chunk, const ChunkCoding& coding,
-                   BlockCoder& coder) {
-  std::span<const std::byte> content = chunk.input.subspan(unit.begin, unit.bytes);
+// The content of a unit as it is compressed.
+std::span<const std::byte> rearranged_content(const CompressUnit& unit, const ArrayChunk& chunk,
+                                              const ChunkCoding& coding, BlockCoder& coder) {
+  const std::span<const std::byte> content = chunk.input.subspan(unit.begin, unit.bytes);
   const bool is_bitshuffle = coding.container == ChunkContainer::kHdf5Bitshuffle;
   // Blosc rearranges bits of a block only if its elements are a multiple of eight.
   const bool by_bits = is_bitshuffle || (coding.filter == ChunkFilter::kBitshuffle &&
                                          unit.bytes / coding.element_bytes % 8 == 0);
-  const bool by_bytes = !is_bitshuffle && coding.filter == ChunkFilter::kShuffle && coding.element_bytes > 1;
-  if (by_bits || by_bytes) {
-    const std::span<std::byte> rearranged = coder.scratch(0, unit.bytes);
-    if (by_bits)
-      bitshuffle_bytes(content, coding.element_bytes, 0, rearranged);
-    else
-      shuffle_bytes(content, coding.element_bytes, rearranged);
-    content = rearranged;
-  }
-  const std::span<std::byte> room = coder.scratch(1, coded_block_bound(coding.format, unit.bytes));
-  std::span<const std::byte> data = room.first(coder.compress(coding, content, room));
-  if (may_store_blocks(coding) && data.size() >= unit.bytes) data = content;
-  unit.data_bytes = data.size();
-  unit.data.reset(new std::byte[data.size()]);
-  std::memcpy(unit.data.get(), data.data(), data.size());
+  const bool by_bytes =
+      !is_bitshuffle && coding.filter == ChunkFilter::kShuffle && coding.element_bytes > 1;
+  if (!by_bits && !by_bytes) return content;
+  const std::span<std::byte> room = coder.scratch(0, unit.bytes);
+  if (by_bits)
+    bitshuffle_bytes(content, coding.element_bytes, 0, room);
+  else
+    shuffle_bytes(content, coding.element_bytes, room);
+  return room;
 }
 
-// Puts the blocks of a chunk together. Returns its size, or nothing if there is no room.
-std::optional<std::size_t> assemble(ArrayChunk& chunk, std::span<const CompressUnit> units,
-                                    const ChunkCoding& coding) {
-  const std::size_t content_bytes = chunk.input.size();
-  const bool is_blosc = coding.container == ChunkContainer::kBlosc;
-  const std::uint32_t block_bytes = block_bytes_of(coding, content_bytes);
-  std::size_t bytes =
-      is_blosc ? kBloscHeaderBytes + units.size() * kHdf5BlockSizeBytes : kHdf5ChunkHeaderBytes;
-  for (const CompressUnit& unit : units) bytes += kHdf5BlockSizeBytes + unit.data_bytes;
-  const std::size_t left = content_bytes - bytes_in_blocks(coding, content_bytes);
-  bytes += left;
-  const bool is_stored = is_blosc && bytes >= kBloscHeaderBytes + content_bytes;
-  if (is_stored) bytes = kBloscHeaderBytes + content_bytes;
-  if (bytes > chunk.output.size()) return std::nullopt;
+void compress_unit(CompressUnit& unit, const ArrayChunk& chunk, const ChunkCoding& coding, BlockCoder& coder) {
+  const std::span<const std::byte> content = rearranged_content(unit, chunk, coding, coder);
+  const std::size_t part_bytes = unit.bytes / unit.parts,
+                    room_bytes = kHdf5BlockSizeBytes + coded_block_bound(coding.format, part_bytes);
+  static_assert(kHdf5BlockSizeBytes == kBloscSizeBytes);
+  const std::span<std::byte> room = coder.scratch(1, unit.parts * room_bytes);
+  std::byte* at = room.data();
+  for (std::size_t part = 0; part < unit.parts; ++part) {
+    const std::span<const std::byte> given = content.subspan(part * part_bytes, part_bytes);
+    const std::span<std::byte> data(at + kBloscSizeBytes, room_bytes - kBloscSizeBytes);
+    const bool may_store = may_store_blocks(coding);
+    std::size_t bytes =
+        coder.compress(coding, given, may_store && coding.format == Format::kLz4 ? data.first(part_bytes) : data)
+            .value_or(part_bytes);
+    if (may_store && bytes >= part_bytes) {
+      bytes = part_bytes;
+      std::memcpy(data.data(), given.data(), bytes);
+    }
+    if (coding.container == ChunkContainer::kBlosc)
+      store_le32(at, static_cast<std::uint32_t>(bytes));
+    else
+      write_hdf5_block_size(static_cast<std::uint32_t>(bytes), at);
+    at += kBloscSizeBytes + bytes;
+  }
+  unit.data_bytes = static_cast<std::size_t>(at - room.data());
+  unit.data.reset(new std::byte[unit.data_bytes]);
+  std::memcpy(unit.data.get(), room.data(), unit.data_bytes);
+}
 
-  std::byte* const begin = chunk.output.data();
+// How the blocks of a chunk are put together.
+struct Assembly {
+  std::span<const CompressUnit> units;
+  std::size_t bytes = 0, left = 0;  // of the chunk, and of content behind its blocks
+  bool is_stored = false;
+};
+
+Assembly plan_assembly(std::size_t content_bytes, std::span<const CompressUnit> units, const ChunkCoding& coding) {
+  const bool is_blosc = coding.container == ChunkContainer::kBlosc;
+  Assembly plan{.units = units};
+  plan.left = content_bytes - bytes_in_blocks(coding, content_bytes);
+  plan.bytes = plan.left + (is_blosc ? kBloscHeaderBytes + units.size() * kBloscSizeBytes : kHdf5ChunkHeaderBytes);
+  for (const CompressUnit& unit : units) plan.bytes += unit.data_bytes;
+  plan.is_stored = is_blosc && plan.bytes >= kBloscHeaderBytes + content_bytes;
+  if (plan.is_stored) plan.bytes = kBloscHeaderBytes + content_bytes;
+  return plan;
+}
+
+void assemble(const Assembly& plan, std::span<const std::byte> content, const ChunkCoding& coding, std::byte* begin) {
+  const bool is_blosc = coding.container == ChunkContainer::kBlosc;
+  const std::uint32_t block_bytes = block_bytes_of(coding, content.size());
   std::byte* at = begin + (is_blosc ? kBloscHeaderBytes : kHdf5ChunkHeaderBytes);
   if (is_blosc)
-    write_blosc_header(coding, content_bytes, block_bytes, is_stored, bytes, begin);
+    write_blosc_header(
+        coding, {content.size(), block_bytes, plan.bytes, parts_of(coding, block_bytes), plan.is_stored}, begin);
   else
-    write_hdf5_header(content_bytes, block_bytes, begin);
-  if (is_stored) {
-    if (content_bytes != 0) std::memcpy(at, chunk.input.data(), content_bytes);
-    return bytes;
+    write_hdf5_header(content.size(), block_bytes, begin);
+  if (plan.is_stored) {
+    if (!content.empty()) std::memcpy(at, content.data(), content.size());
+    return;
   }
   std::byte* place = at;
-  if (is_blosc) at += units.size() * kHdf5BlockSizeBytes;
-  for (const CompressUnit& unit : units) {
+  if (is_blosc) at += plan.units.size() * kBloscSizeBytes;
+  for (const CompressUnit& unit : plan.units) {
     if (is_blosc) {
       store_le32(place, static_cast<std::uint32_t>(at - begin));
-      place += kHdf5BlockSizeBytes;
-      store_le32(at, static_cast<std::uint32_t>(unit.data_bytes));
-    } else {
-      write_hdf5_block_size(static_cast<std::uint32_t>(unit.data_bytes), at);
+      place += kBloscSizeBytes;
     }
-    std::memcpy(at + kHdf5BlockSizeBytes, unit.data.get(), unit.data_bytes);
-    at += kHdf5BlockSizeBytes + unit.data_bytes;
+    std::memcpy(at, unit.data.get(), unit.data_bytes);
+    at += unit.data_bytes;
   }
-  if (left != 0) std::memcpy(at, chunk.input.data() + content_bytes - left, left);
-  return bytes;
+  if (plan.left != 0) std::memcpy(at, content.data() + content.size() - plan.left, plan.left);
 }
 
 // ---- Both ----
@@ -334,7 +376,8 @@ std::size_t chunk_bound(std::size_t content_bytes, const ChunkCoding& coding) {
   return kHdf5ChunkHeaderBytes + blocks * kHdf5BlockSizeBytes + content_bytes + blocks * (one - block_bytes);
 }
 
-void compress_chunks(std::span<ArrayChunk> chunks, const ChunkCoding& given, const CompressOptions& options) {
+void compress_chunks(std::span<ArrayChunk> chunks, const ChunkCoding& given, const CompressOptions& options,
+                     const RoomForChunk& room) {
   ChunkCoding coding = given;
   check_coding(coding);
   CompressOptions checked;
@@ -351,7 +394,10 @@ void compress_chunks(std::span<ArrayChunk> chunks, const ChunkCoding& given, con
     const std::size_t in_blocks = bytes_in_blocks(coding, content_bytes),
                       block_bytes = block_bytes_of(coding, content_bytes);
     for (std::size_t begin = 0; begin < in_blocks; begin += block_bytes)
-      units.push_back({.chunk = i, .begin = begin, .bytes = std::min(block_bytes, in_blocks - begin)});
+      units.push_back({.chunk = i,
+                       .begin = begin,
+                       .bytes = std::min(block_bytes, in_blocks - begin),
+                       .parts = in_blocks - begin < block_bytes ? 1 : parts_of(coding, block_bytes)});
     ends.push_back(units.size());
   }
   const unsigned threads = resolve_threads(options.threads);
@@ -363,12 +409,19 @@ void compress_chunks(std::span<ArrayChunk> chunks, const ChunkCoding& given, con
           compress_unit(unit, chunks[unit.chunk], coding, coder);
         });
   });
-  for_pieces(threads, chunks.size(), 16, [&](std::size_t i) {
+  std::vector<Assembly> plans;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    ArrayChunk& chunk = chunks[i];
     const std::size_t begin = i == 0 ? 0 : ends[i - 1];
-    const auto bytes = assemble(chunks[i], std::span(units).subspan(begin, ends[i] - begin), coding);
-    chunks[i].status = bytes ? Status::kOk : Status::kOutputTooSmall;
-    chunks[i].message = bytes ? "" : Error(Status::kOutputTooSmall, "a chunk of an array").what();
-    chunks[i].output_bytes = bytes.value_or(0);
+    plans.push_back(plan_assembly(chunk.input.size(), std::span(units).subspan(begin, ends[i] - begin), coding));
+    if (room) chunk.output = room(i, plans[i].bytes);
+    const bool fits = plans[i].bytes <= chunk.output.size();
+    chunk.status = fits ? Status::kOk : Status::kOutputTooSmall;
+    chunk.message = fits ? "" : Error(Status::kOutputTooSmall, "a chunk of an array").what();
+    chunk.output_bytes = fits ? plans[i].bytes : 0;
+  }
+  for_pieces(threads, chunks.size(), 4, [&](std::size_t i) {
+    if (chunks[i].status == Status::kOk) assemble(plans[i], chunks[i].input, coding, chunks[i].output.data());
   });
 }
 

@@ -48,7 +48,7 @@ def blosc_coding(cname, clevel, shuffle, element_bytes, block_bytes=0):
     elif cname == "lz4hc":
         coding.update(level=max(3, clevel))
     elif cname == "zlib":
-        coding.update(level=clevel)
+        coding.update(level=max(2, clevel))  # from 2 on no larger than zlib's
     else:
         coding.update(level={8: 20, 9: 22}.get(clevel, 2 * clevel - 1))
     return coding

@@ -68,7 +68,7 @@ nb::list restore_all_chunks(nb::iterable objects, nb::iterable outputs, const st
   return list;
 }
 
-// Bytes for each object.
+// Bytes for each object, written where they stay.
 nb::list compress_all_chunks(nb::iterable objects, const std::string& container, const std::string& format,
                              const std::string& filter, std::uint32_t element_bytes,
                              std::uint32_t block_bytes, std::optional<int> level, int acceleration,
@@ -80,23 +80,19 @@ nb::list compress_all_chunks(nb::iterable objects, const std::string& container,
   coding.acceleration = acceleration;
   const CompressOptions options = compress_options(format, level, "cpu", threads, 0, false, 0);
   const std::vector<Buffer> buffers = buffers_of(objects);
-  // Room for all: what is not used of it is given back at once.
-  std::vector<std::unique_ptr<std::byte[]>> rooms;
-  std::vector<ArrayChunk> chunks(buffers.size());
-  for (std::size_t i = 0; i < chunks.size(); ++i) {
-    chunks[i].input = buffers[i].bytes();
-    const std::size_t bytes = chunk_bound(chunks[i].input.size(), coding);
-    rooms.emplace_back(new std::byte[bytes]);
-    chunks[i].output = {rooms.back().get(), bytes};
-  }
-  interruptible(options, [&](const CompressOptions& watched) { compress_chunks(chunks, coding, watched); });
+  std::vector<ArrayChunk> chunks;
+  for (const Buffer& buffer : buffers) chunks.push_back({.input = buffer.bytes(), .output = {}});
+  std::vector<nb::bytes> results;
+  const auto room = [&](std::size_t, std::size_t bytes) {
+    const nb::gil_scoped_acquire gil;
+    BytesResult result(bytes);
+    const std::span<std::byte> given = result.room();
+    results.push_back(result.take(bytes));
+    return given;
+  };
+  interruptible(options, [&](const CompressOptions& watched) { compress_chunks(chunks, coding, watched, room); });
   nb::list list;
-  for (std::size_t i = 0; i < chunks.size(); ++i) {
-    list.append(chunks[i].status == Status::kOk
-                    ? nb::object(bytes_of(chunks[i].output.first(chunks[i].output_bytes)))
-                    : outcome_of(chunks[i]));
-    rooms[i].reset();
-  }
+  for (const nb::bytes& result : results) list.append(result);
   return list;
 }
 
