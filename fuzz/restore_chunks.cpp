@@ -28,7 +28,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   ChunkCoding coding;
   coding.container = static_cast<ChunkContainer>(input.ConsumeIntegralInRange<int>(1, 3));
   coding.element_bytes = input.ConsumeIntegralInRange<std::uint32_t>(1, 255);
-  if (coding.container == ChunkContainer::kHdf5Bitshuffle && input.ConsumeBool()) coding.format = Format::kZstd;
+  if (coding.container == ChunkContainer::kHdf5Bitshuffle && input.ConsumeBool())
+    coding.format = Format::kZstd;
   const Against against = input.ConsumeBool() ? Against::kUpperGuard : Against::kLowerGuard;
   const Bytes chunk = rest_of(input);
   ChunkLayout layout;

@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 
-#include "arrays/block_coder.hpp"
 #include "arrays/blosc.hpp"
 #include "arrays/hdf5_chunks.hpp"
 #include "core/call_in_pieces.hpp"
@@ -32,10 +31,48 @@ constexpr std::uint32_t kMostBloscParts = 16, kLeastBloscPartBytes = 128;
 // Filter 32004's own default is one block.
 constexpr std::uint32_t kMostHdf5Lz4BlockBytes = 1 << 30;
 
-IdleStates<BlockCoder>& idle_coders() {
-  static auto* const idle =
-      new IdleStates<BlockCoder>;  // never destroyed: threads may work while the process ends
+// What a thread works with.
+class ChunkWorker {
+ public:
+  BlockCoder& coder(Format format) {
+    const auto number = static_cast<std::size_t>(format);
+    if (coders_.size() <= number) coders_.resize(number + 1);
+    if (!coders_[number])
+      coders_[number] = FormatTable::instance().codec(format, &FormatRow::processor)->make_block_coder();
+    return *coders_[number];
+  }
+
+  // Room for `bytes` bytes, until the next call.
+  std::span<std::byte> rearranged(std::size_t bytes) { return rearranged_.room(bytes); }
+  std::span<std::byte> compressed(std::size_t bytes) { return compressed_.room(bytes); }
+
+ private:
+  struct Scratch {
+    std::unique_ptr<std::byte[]> memory;
+    std::size_t bytes = 0;
+
+    std::span<std::byte> room(std::size_t wanted) {
+      if (bytes < wanted) {
+        bytes = 0;
+        memory.reset(new std::byte[wanted]);
+        bytes = wanted;
+      }
+      return {memory.get(), wanted};
+    }
+  };
+
+  std::vector<std::unique_ptr<BlockCoder>> coders_;  // by their format's number
+  Scratch rearranged_, compressed_;
+};
+
+// Never destroyed: threads may work while the process ends.
+IdleStates<ChunkWorker>& idle_workers() {
+  static auto* const idle = new IdleStates<ChunkWorker>;
   return *idle;
+}
+
+std::size_t coded_block_bound(Format format, std::size_t content_bytes) {
+  return idle_workers().borrow()->coder(format).bound(content_bytes);
 }
 
 void check_coding(const ChunkCoding& coding) {
@@ -120,19 +157,20 @@ std::uint64_t content_end(std::span<const ChunkBlock> blocks) {
   return blocks.back().content_begin + blocks.back().content_bytes;
 }
 
-void restore_unit(RestoreUnit& unit, const ChunkLayout& layout, const ArrayChunk& chunk, BlockCoder& coder) {
+void restore_unit(RestoreUnit& unit, const ChunkLayout& layout, const ArrayChunk& chunk,
+                  ChunkWorker& worker) {
   const auto begin = static_cast<std::size_t>(unit.blocks.front().content_begin),
              bytes = static_cast<std::size_t>(content_end(unit.blocks)) - begin;
   const std::span<std::byte> output = chunk.output.subspan(begin, bytes);
   const bool is_plain =
       layout.filter == ChunkFilter::kNone || begin < layout.filtered_begin || begin >= layout.filtered_end;
-  const std::span<std::byte> content = is_plain ? output : coder.scratch(0, bytes);
+  const std::span<std::byte> content = is_plain ? output : worker.rearranged(bytes);
   for (const ChunkBlock& block : unit.blocks) {
     const std::span<const std::byte> data = chunk.input.subspan(block.begin, block.bytes);
     const std::span<std::byte> room = content.subspan(block.content_begin - begin, block.content_bytes);
     if (block.stored) {
       std::memcpy(room.data(), data.data(), data.size());
-    } else if (!coder.restore(layout.format, data, room)) {
+    } else if (!worker.coder(layout.format).restore(data, room)) {
       unit.status = Status::kCorruptBlock;
       unit.damaged_block = static_cast<std::size_t>(&block - layout.blocks.data());
       return;
@@ -150,7 +188,8 @@ void restore_unit(RestoreUnit& unit, const ChunkLayout& layout, const ArrayChunk
 // Whether full blocks of Blosc are in parts.
 bool is_split(const ChunkCoding& coding) {
   return coding.container == ChunkContainer::kBlosc && coding.format == Format::kLz4 &&
-         coding.filter == ChunkFilter::kShuffle && coding.element_bytes > 1 && coding.element_bytes <= kMostBloscParts;
+         coding.filter == ChunkFilter::kShuffle && coding.element_bytes > 1 &&
+         coding.element_bytes <= kMostBloscParts;
 }
 
 std::size_t parts_of(const ChunkCoding& coding, std::size_t block_bytes) {
@@ -202,16 +241,15 @@ struct CompressUnit {
 
 // The content of a unit as it is compressed.
 std::span<const std::byte> rearranged_content(const CompressUnit& unit, const ArrayChunk& chunk,
-                                              const ChunkCoding& coding, BlockCoder& coder) {
+                                              const ChunkCoding& coding, ChunkWorker& worker) {
   const std::span<const std::byte> content = chunk.input.subspan(unit.begin, unit.bytes);
   const bool is_bitshuffle = coding.container == ChunkContainer::kHdf5Bitshuffle;
   // Blosc rearranges bits of a block only if its elements are a multiple of eight.
   const bool by_bits = is_bitshuffle || (coding.filter == ChunkFilter::kBitshuffle &&
                                          unit.bytes / coding.element_bytes % 8 == 0);
-  const bool by_bytes =
-      !is_bitshuffle && coding.filter == ChunkFilter::kShuffle && coding.element_bytes > 1;
+  const bool by_bytes = !is_bitshuffle && coding.filter == ChunkFilter::kShuffle && coding.element_bytes > 1;
   if (!by_bits && !by_bytes) return content;
-  const std::span<std::byte> room = coder.scratch(0, unit.bytes);
+  const std::span<std::byte> room = worker.rearranged(unit.bytes);
   if (by_bits)
     bitshuffle_bytes(content, coding.element_bytes, 0, room);
   else
@@ -219,19 +257,21 @@ std::span<const std::byte> rearranged_content(const CompressUnit& unit, const Ar
   return room;
 }
 
-void compress_unit(CompressUnit& unit, const ArrayChunk& chunk, const ChunkCoding& coding, BlockCoder& coder) {
-  const std::span<const std::byte> content = rearranged_content(unit, chunk, coding, coder);
+void compress_unit(CompressUnit& unit, const ArrayChunk& chunk, const ChunkCoding& coding,
+                   ChunkWorker& worker) {
+  const std::span<const std::byte> content = rearranged_content(unit, chunk, coding, worker);
+  BlockCoder& coder = worker.coder(coding.format);
   const std::size_t part_bytes = unit.bytes / unit.parts,
-                    room_bytes = kHdf5BlockSizeBytes + coded_block_bound(coding.format, part_bytes);
+                    room_bytes = kHdf5BlockSizeBytes + coder.bound(part_bytes);
   static_assert(kHdf5BlockSizeBytes == kBloscSizeBytes);
-  const std::span<std::byte> room = coder.scratch(1, unit.parts * room_bytes);
+  const std::span<std::byte> room = worker.compressed(unit.parts * room_bytes);
   std::byte* at = room.data();
   for (std::size_t part = 0; part < unit.parts; ++part) {
     const std::span<const std::byte> given = content.subspan(part * part_bytes, part_bytes);
     const std::span<std::byte> data(at + kBloscSizeBytes, room_bytes - kBloscSizeBytes);
     const bool may_store = may_store_blocks(coding);
     std::size_t bytes =
-        coder.compress(coding, given, may_store && coding.format == Format::kLz4 ? data.first(part_bytes) : data)
+        coder.compress(given, coding.level, coding.acceleration, may_store ? data.first(part_bytes) : data)
             .value_or(part_bytes);
     if (may_store && bytes >= part_bytes) {
       bytes = part_bytes;
@@ -255,24 +295,28 @@ struct Assembly {
   bool is_stored = false;
 };
 
-Assembly plan_assembly(std::size_t content_bytes, std::span<const CompressUnit> units, const ChunkCoding& coding) {
+Assembly plan_assembly(std::size_t content_bytes, std::span<const CompressUnit> units,
+                       const ChunkCoding& coding) {
   const bool is_blosc = coding.container == ChunkContainer::kBlosc;
   Assembly plan{.units = units};
   plan.left = content_bytes - bytes_in_blocks(coding, content_bytes);
-  plan.bytes = plan.left + (is_blosc ? kBloscHeaderBytes + units.size() * kBloscSizeBytes : kHdf5ChunkHeaderBytes);
+  plan.bytes =
+      plan.left + (is_blosc ? kBloscHeaderBytes + units.size() * kBloscSizeBytes : kHdf5ChunkHeaderBytes);
   for (const CompressUnit& unit : units) plan.bytes += unit.data_bytes;
   plan.is_stored = is_blosc && plan.bytes >= kBloscHeaderBytes + content_bytes;
   if (plan.is_stored) plan.bytes = kBloscHeaderBytes + content_bytes;
   return plan;
 }
 
-void assemble(const Assembly& plan, std::span<const std::byte> content, const ChunkCoding& coding, std::byte* begin) {
+void assemble(const Assembly& plan, std::span<const std::byte> content, const ChunkCoding& coding,
+              std::byte* begin) {
   const bool is_blosc = coding.container == ChunkContainer::kBlosc;
   const std::uint32_t block_bytes = block_bytes_of(coding, content.size());
   std::byte* at = begin + (is_blosc ? kBloscHeaderBytes : kHdf5ChunkHeaderBytes);
   if (is_blosc)
     write_blosc_header(
-        coding, {content.size(), block_bytes, plan.bytes, parts_of(coding, block_bytes), plan.is_stored}, begin);
+        coding, {content.size(), block_bytes, plan.bytes, parts_of(coding, block_bytes), plan.is_stored},
+        begin);
   else
     write_hdf5_header(content.size(), block_bytes, begin);
   if (plan.is_stored) {
@@ -294,7 +338,7 @@ void assemble(const Assembly& plan, std::span<const std::byte> content, const Ch
 
 // ---- Both ----
 
-// Calls work(unit, coder) for each unit, neighbours of some size by one thread.
+// Calls work(unit, worker) for each unit, neighbours of some size by one thread.
 template <class Unit, class Bytes, class Work>
 void for_units(std::span<Unit> units, unsigned threads, LooksBetweenPieces& call, const Bytes& bytes_of,
                const Work& work) {
@@ -309,8 +353,8 @@ void for_units(std::span<Unit> units, unsigned threads, LooksBetweenPieces& call
   for_pieces(threads, ends.size(), 1, [&](std::size_t number) {
     const LooksBetweenPieces::Here here(&call);
     look_between_pieces();
-    const auto coder = idle_coders().borrow();
-    for (std::size_t i = number == 0 ? 0 : ends[number - 1]; i < ends[number]; ++i) work(units[i], *coder);
+    const auto worker = idle_workers().borrow();
+    for (std::size_t i = number == 0 ? 0 : ends[number - 1]; i < ends[number]; ++i) work(units[i], *worker);
   });
 }
 
@@ -344,8 +388,8 @@ void restore_chunks(std::span<ArrayChunk> chunks, const ChunkCoding& coding, con
         [](const RestoreUnit& unit) {
           return static_cast<std::size_t>(content_end(unit.blocks) - unit.blocks.front().content_begin);
         },
-        [&](RestoreUnit& unit, BlockCoder& coder) {
-          restore_unit(unit, all.layouts[unit.chunk], chunks[unit.chunk], coder);
+        [&](RestoreUnit& unit, ChunkWorker& worker) {
+          restore_unit(unit, all.layouts[unit.chunk], chunks[unit.chunk], worker);
         });
   });
   for (const RestoreUnit& unit : all.units) {
@@ -405,15 +449,16 @@ void compress_chunks(std::span<ArrayChunk> chunks, const ChunkCoding& given, con
   call.run([&] {
     for_units(
         std::span(units), threads, call, [](const CompressUnit& unit) { return unit.bytes; },
-        [&](CompressUnit& unit, BlockCoder& coder) {
-          compress_unit(unit, chunks[unit.chunk], coding, coder);
+        [&](CompressUnit& unit, ChunkWorker& worker) {
+          compress_unit(unit, chunks[unit.chunk], coding, worker);
         });
   });
   std::vector<Assembly> plans;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     ArrayChunk& chunk = chunks[i];
     const std::size_t begin = i == 0 ? 0 : ends[i - 1];
-    plans.push_back(plan_assembly(chunk.input.size(), std::span(units).subspan(begin, ends[i] - begin), coding));
+    plans.push_back(
+        plan_assembly(chunk.input.size(), std::span(units).subspan(begin, ends[i] - begin), coding));
     if (room) chunk.output = room(i, plans[i].bytes);
     const bool fits = plans[i].bytes <= chunk.output.size();
     chunk.status = fits ? Status::kOk : Status::kOutputTooSmall;

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 
+#include "format/block_coder.hpp"
 #include "format/block_task.hpp"
 #include "format/frame_reader.hpp"
 #include "format/stream_decoder.hpp"
@@ -38,6 +39,9 @@ class Codec {
   virtual std::unique_ptr<StreamEncoder> make_stream_encoder(const StreamEncoding& /*encoding*/) const {
     return nullptr;
   }
+
+  // For single blocks that are whole in memory. Null if it has none. It must not outlive the codec.
+  virtual std::unique_ptr<BlockCoder> make_block_coder() const { return nullptr; }
 
   // How much memory a decoder of the frame's stream would take.
   virtual StreamMemory stream_memory(const FrameHeader& /*header*/, const StreamMeans& /*means*/) const {

@@ -26,9 +26,10 @@ std::vector<NamedCoding> codings() {
       const std::string name = " " + std::to_string(element) + " " + std::to_string(block);
       for (const Format format : {Format::kLz4, Format::kZlib, Format::kZstd})
         for (const ChunkFilter filter : {ChunkFilter::kNone, ChunkFilter::kShuffle, ChunkFilter::kBitshuffle})
-          all.push_back({"blosc " + std::to_string(static_cast<int>(format)) + " " +
-                             std::to_string(static_cast<int>(filter)) + name,
-                         {.format = format, .filter = filter, .element_bytes = element, .block_bytes = block}});
+          all.push_back(
+              {"blosc " + std::to_string(static_cast<int>(format)) + " " +
+                   std::to_string(static_cast<int>(filter)) + name,
+               {.format = format, .filter = filter, .element_bytes = element, .block_bytes = block}});
       for (const Format format : {Format::kLz4, Format::kZstd})
         all.push_back({"bitshuffle " + std::to_string(static_cast<int>(format)) + name,
                        {.container = ChunkContainer::kHdf5Bitshuffle,
@@ -37,8 +38,8 @@ std::vector<NamedCoding> codings() {
                         .block_bytes = block}});
     }
   for (const std::uint32_t block : {0U, 1U, 1000U})
-    all.push_back({"hdf5 lz4 " + std::to_string(block),
-                   {.container = ChunkContainer::kHdf5Lz4, .block_bytes = block}});
+    all.push_back(
+        {"hdf5 lz4 " + std::to_string(block), {.container = ChunkContainer::kHdf5Lz4, .block_bytes = block}});
   return all;
 }
 
@@ -119,6 +120,10 @@ TEST(Chunks, FiltersMakeNumbersSmaller) {
   };
   EXPECT_LT(2 * size(ChunkFilter::kShuffle), size(ChunkFilter::kNone));
   EXPECT_LT(2 * size(ChunkFilter::kBitshuffle), size(ChunkFilter::kNone));
+  for (const Format format : {Format::kLz4, Format::kZlib, Format::kZstd})
+    EXPECT_LT(
+        chunk_of(numbers, {.format = format, .filter = ChunkFilter::kShuffle, .element_bytes = 4}).size(),
+        numbers.size() / 2);
 }
 
 TEST(Chunks, NoiseIsStored) {
@@ -178,19 +183,22 @@ TEST(Chunks, HeadersThatLieAreErrors) {
   const auto bytes = static_cast<std::uint32_t>(data.size());
   EXPECT_EQ(status_with(4, 7999), Status::kContentSizeMismatch);
   EXPECT_EQ(status_with(4, 0xFFFFFFFF), Status::kCorruptHeader);
-  EXPECT_EQ(status_with(8, 0), Status::kCorruptHeader);      // blocks of no bytes
-  EXPECT_EQ(status_with(8, 8001), Status::kCorruptHeader);   // larger than the content
-  EXPECT_EQ(status_with(8, 1), Status::kCorruptHeader);      // more blocks than fit
-  EXPECT_EQ(status_with(12, 15), Status::kCorruptHeader);    // shorter than its header
+  EXPECT_EQ(status_with(8, 0), Status::kCorruptHeader);     // blocks of no bytes
+  EXPECT_EQ(status_with(8, 8001), Status::kCorruptHeader);  // larger than the content
+  EXPECT_EQ(status_with(8, 1), Status::kCorruptHeader);     // more blocks than fit
+  EXPECT_EQ(status_with(12, 15), Status::kCorruptHeader);   // shorter than its header
   EXPECT_EQ(status_with(12, bytes + 1), Status::kTruncated);
   std::string message;
   EXPECT_EQ(status_with(20, bytes - 3, &message), Status::kCorruptBlock);  // where the second block begins
   EXPECT_NE(message.find("block 1"), std::string::npos) << message;
   EXPECT_EQ(status_with(20, 0xFFFFFFFF), Status::kCorruptBlock);
   EXPECT_EQ(status_with(24, 0x7FFFFFFF), Status::kCorruptBlock);  // the size of the first one
-  EXPECT_EQ(status_with(16, load_le32(data.data() + 20)), Status::kOk);  // the second one twice: half is wrong, as nothing tells
-  EXPECT_EQ(status_with(0, 0x01010105), Status::kUnsupportedFeature);    // Blosc 2's version
-  const auto of_codec = [&](unsigned codec) { return load_le32(data.data()) % 0x10000 | (codec << 5 | 16) << 16 | 0x1000000; };
+  EXPECT_EQ(status_with(16, load_le32(data.data() + 20)),
+            Status::kOk);  // the second one twice: half is wrong, as nothing tells
+  EXPECT_EQ(status_with(0, 0x01010105), Status::kUnsupportedFeature);  // Blosc 2's version
+  const auto of_codec = [&](unsigned codec) {
+    return load_le32(data.data()) % 0x10000 | (codec << 5 | 16) << 16 | 0x1000000;
+  };
   EXPECT_EQ(status_with(0, of_codec(0), &message), Status::kUnsupportedFeature);
   EXPECT_NE(message.find("blosclz"), std::string::npos) << message;
   EXPECT_EQ(status_with(0, of_codec(2), &message), Status::kUnsupportedFeature);
@@ -202,8 +210,10 @@ TEST(Chunks, HeadersThatLieAreErrors) {
 TEST_WITH_THREADS(Chunks, DamageStaysInItsChunk) {
   const Bytes content = wordy_bytes(300'000);
   for (const ChunkCoding& coding :
-       {ChunkCoding{.filter = ChunkFilter::kShuffle, .element_bytes = 4}, ChunkCoding{.container = ChunkContainer::kHdf5Lz4, .block_bytes = 30'000},
-        ChunkCoding{.container = ChunkContainer::kHdf5Bitshuffle, .format = Format::kZstd, .element_bytes = 2}}) {
+       {ChunkCoding{.filter = ChunkFilter::kShuffle, .element_bytes = 4},
+        ChunkCoding{.container = ChunkContainer::kHdf5Lz4, .block_bytes = 30'000},
+        ChunkCoding{
+            .container = ChunkContainer::kHdf5Bitshuffle, .format = Format::kZstd, .element_bytes = 2}}) {
     Bytes rooms[20];
     std::vector<ArrayChunk> chunks;
     for (Bytes& room : rooms) {
@@ -267,7 +277,8 @@ TEST(Chunks, OptionsAreChecked) {
   refused({.element_bytes = 256}, "element_bytes");
   refused({.filter = ChunkFilter{7}}, "filter");
   refused({.level = 13}, "level");
-  refused({.container = ChunkContainer::kHdf5Bitshuffle, .element_bytes = 4, .block_bytes = 100}, "block_bytes");
+  refused({.container = ChunkContainer::kHdf5Bitshuffle, .element_bytes = 4, .block_bytes = 100},
+          "block_bytes");
   EXPECT_THROW(chunk_bound(0x80000000, {}), Error);
   EXPECT_EQ(chunk_bound(1000, {}), 1016U);
 }

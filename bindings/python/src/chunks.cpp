@@ -90,7 +90,8 @@ nb::list compress_all_chunks(nb::iterable objects, const std::string& container,
     results.push_back(result.take(bytes));
     return given;
   };
-  interruptible(options, [&](const CompressOptions& watched) { compress_chunks(chunks, coding, watched, room); });
+  interruptible(options,
+                [&](const CompressOptions& watched) { compress_chunks(chunks, coding, watched, room); });
   nb::list list;
   for (const nb::bytes& result : results) list.append(result);
   return list;

@@ -15,6 +15,7 @@
 #include "format/deflate/restore/deflate_restore.hpp"
 #include "format/deflate/restore/deflate_restore_reference.hpp"
 #include "format/deflate/stream/deflate_decoder.hpp"
+#include "format/deflate/zlib_block_coder.hpp"
 #include "format/formats.hpp"
 #include "format/with_history.hpp"
 
@@ -55,6 +56,9 @@ class DeflateCodec : public Codec {
                    std::span<std::byte> output) { return decoder->restore_whole(data, history, output); });
   }
 
+  std::unique_ptr<BlockCoder> make_block_coder() const override {
+    return format_ == Format::kZlib ? make_zlib_block_coder() : nullptr;
+  }
   StreamMemory stream_memory(const FrameHeader&, const StreamMeans& means) const override {
     return deflate_stream_memory(means);
   }

@@ -10,6 +10,7 @@ set(host
   compress/parse/deflate_judge.cpp
   deflate_codec.cpp
   deflate_formats.cpp
+  zlib_block_coder.cpp
   frame/bgzf_index.cpp
   frame/deflate_stream_reference.cpp
   frame/deflate_writers.cpp

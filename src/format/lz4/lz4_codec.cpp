@@ -4,6 +4,7 @@
 #include <lz4.h>
 #include <lz4hc.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "format/lz4/lz4_format.hpp"
 #include "format/lz4/restore/lz4_restore.hpp"
 #include "format/with_history.hpp"
+#include "hemstitch/memory.hpp"
 
 namespace hemstitch {
 namespace {
@@ -69,6 +71,30 @@ void restore_lz4_each(std::span<BlockTask> tasks, const Restore& restore) {
   }
 }
 
+// Blocks by themselves, compressed by the codec that made it.
+class Lz4BlockCoder : public BlockCoder {
+ public:
+  explicit Lz4BlockCoder(const Codec& codec) : codec_(codec) {}
+
+  bool restore(std::span<const std::byte> block, std::span<std::byte> output) override {
+    const DecodedBlock decoded = restore_lz4_block(block, {}, output);
+    return decoded.status == Status::kOk && decoded.bytes == output.size();
+  }
+
+  std::size_t bound(std::size_t content_bytes) const override { return lz4_block_bound(content_bytes); }
+  // liblz4 ends early where there is too little room.
+  std::optional<std::size_t> compress(std::span<const std::byte> content, int level, int acceleration,
+                                      std::span<std::byte> room) override {
+    BlockTask task{
+        .input = content, .history = {}, .output = room.first(std::min(room.size(), bound(content.size())))};
+    codec_.compress({&task, 1}, {.format = Format::kLz4, .level = level, .acceleration = acceleration});
+    return task.status == Status::kOk ? std::optional(task.output_bytes) : std::nullopt;
+  }
+
+ private:
+  const Codec& codec_;
+};
+
 class Lz4Codec : public Codec {
  public:
   std::string library() const override { return fmt::format("liblz4 {}", LZ4_versionString()); }
@@ -85,6 +111,9 @@ class Lz4Codec : public Codec {
   }
 
   void restore(std::span<BlockTask> tasks) const override { restore_lz4_each(tasks, restore_lz4_block); }
+  std::unique_ptr<BlockCoder> make_block_coder() const override {
+    return std::make_unique<Lz4BlockCoder>(*this);
+  }
 
  private:
   mutable IdleStates<Lz4States> states_;

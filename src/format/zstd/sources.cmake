@@ -13,6 +13,7 @@ set(host
   compress/zstd_join.cpp
   compress/zstd_sequence_writer.cpp
   compress/zstd_stream_encoder.cpp
+  zstd_block_coder.cpp
   frame/zstd_chunk_reference.cpp
   frame/zstd_frame_header.cpp
   frame/zstd_places.cpp

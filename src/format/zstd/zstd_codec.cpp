@@ -20,6 +20,7 @@
 #include "format/zstd/restore/zstd_bits.hpp"
 #include "format/zstd/restore/zstd_restore_reference.hpp"
 #include "format/zstd/stream/zstd_decoder.hpp"
+#include "format/zstd/zstd_block_coder.hpp"
 #include "format/zstd/zstd_format.hpp"
 #include "format/zstd/zstd_limits.hpp"
 
@@ -71,6 +72,7 @@ class ZstdCodec : public Codec {
   std::unique_ptr<StreamEncoder> make_stream_encoder(const StreamEncoding& encoding) const override {
     return std::make_unique<ZstdStreamEncoder>(encoding);
   }
+  std::unique_ptr<BlockCoder> make_block_coder() const override { return make_zstd_block_coder(); }
   StreamMemory stream_memory(const FrameHeader& header, const StreamMeans& means) const override {
     return zstd_stream_memory(header, means);
   }
