@@ -24,16 +24,18 @@ class DeviceFormat {
 
   virtual Format id() const = 0;
 
+  // Whether devices compress to the format; if not, the three functions below throw kInvalidOption.
+  virtual bool compresses() const { return false; }
   // Batches to compress on a device that is busy with `batch_bytes` of data, and whose shaders see at most
   // `binding_bytes` of a buffer. `block_bytes` is the block size of the frame.
   virtual BatchLimits compress_limits(int level, std::size_t block_bytes, std::uint64_t batch_bytes,
-                                      std::uint64_t binding_bytes) const = 0;
+                                      std::uint64_t binding_bytes) const;
   // How many bytes of data a block to compress counts as: its largest array takes four times as many.
-  virtual std::uint64_t counted_bytes(const BlockSizes& block) const = 0;
-
+  virtual std::uint64_t counted_bytes(const BlockSizes& block) const;
   // A block that does not fit into its room gets kOutputTooSmall.
   virtual StagedBatch stage_compress(std::span<const BlockSizes> blocks, int level,
-                                     std::size_t block_bytes) const = 0;
+                                     std::size_t block_bytes) const;
+
   // Blocks get kOk, kCorruptBlock or kOutputTooSmall, as their twin does; kDeviceFault if the device did not come to
   // an end.
   virtual StagedBatch stage_restore(std::span<const BlockSizes> blocks) const = 0;

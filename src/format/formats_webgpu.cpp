@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/status.hpp"
+
 namespace hemstitch::webgpu {
 namespace {
 
@@ -16,7 +18,19 @@ std::vector<std::unique_ptr<DeviceFormat>> make_formats() {
   return formats;
 }
 
+[[noreturn]] void refuse_to_compress() {
+  throw Error(Status::kInvalidOption, "WebGPU devices do not compress to this format");
+}
+
 }  // namespace
+
+BatchLimits DeviceFormat::compress_limits(int, std::size_t, std::uint64_t, std::uint64_t) const {
+  refuse_to_compress();
+}
+std::uint64_t DeviceFormat::counted_bytes(const BlockSizes&) const { refuse_to_compress(); }
+StagedBatch DeviceFormat::stage_compress(std::span<const BlockSizes>, int, std::size_t) const {
+  refuse_to_compress();
+}
 
 std::span<const std::unique_ptr<DeviceFormat>> device_formats() {
   static const std::vector<std::unique_ptr<DeviceFormat>> formats = make_formats();

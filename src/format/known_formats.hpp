@@ -17,7 +17,7 @@
 #define HEMSTITCH_KNOWN_FORMATS(ROW) \
   ROW(lz4, YES, YES)                 \
   ROW(deflate, YES, YES)             \
-  ROW(zstd, YES, NO)
+  ROW(zstd, YES, YES)
 
 #define HEMSTITCH_IF_YES(...) __VA_ARGS__
 #define HEMSTITCH_IF_NO(...)

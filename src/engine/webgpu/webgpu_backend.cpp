@@ -49,7 +49,10 @@ class WebgpuBackend : public Backend {
   }
   bool is_started() const override { return is_started_; }
   std::string_view fallback_name() const override { return "reference"; }
-  bool supports(Format format, Direction) const override { return webgpu::device_format(format) != nullptr; }
+  bool supports(Format format, Direction direction) const override {
+    const webgpu::DeviceFormat* const devices = webgpu::device_format(format);
+    return devices != nullptr && (direction == Direction::kRestore || devices->compresses());
+  }
   std::unique_ptr<BlockEngine> make_engine(std::string_view device) const override {
     auto engine = webgpu::make_engine(webgpu::open_device(device));
     is_started_ = true;

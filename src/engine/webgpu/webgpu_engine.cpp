@@ -155,7 +155,9 @@ class Engine : public BlockEngine {
     const DeviceFormat& format = known_format(work.format);
     const auto block_bytes = static_cast<std::size_t>(work.block_bytes);
     const std::uint64_t most_bytes =
-        format.compress_limits(work.level, block_bytes, batch_bytes_, binding_room()).bytes;
+        work.direction == Direction::kCompress
+            ? format.compress_limits(work.level, block_bytes, batch_bytes_, binding_room()).bytes
+            : batch_bytes_;
     const std::uint64_t most = most_bytes / (work.block_bytes + work.history_bytes);
     const auto count = static_cast<std::size_t>(std::min(full_blocks, std::max<std::uint64_t>(1, most)));
     std::vector<std::uint64_t> buffers;

@@ -14,6 +14,7 @@ class DeflateDeviceFormat : public DeviceFormat {
   explicit DeflateDeviceFormat(Format id) : id_(id) {}
 
   Format id() const override { return id_; }
+  bool compresses() const override { return true; }
 
   // Has room for a history of 32 KB in each megabyte, so that content of `batch_bytes` is one batch.
   BatchLimits compress_limits(int, std::size_t, std::uint64_t batch_bytes,

@@ -16,6 +16,7 @@ constexpr std::uint64_t most_encoded_bytes(std::uint64_t block_bytes) {
 class Lz4DeviceFormat : public DeviceFormat {
  public:
   Format id() const override { return Format::kLz4; }
+  bool compresses() const override { return true; }
 
   // Both the arrays of positions and the heads limit a batch.
   BatchLimits compress_limits(int level, std::size_t block_bytes, std::uint64_t batch_bytes,

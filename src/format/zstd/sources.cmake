@@ -65,3 +65,10 @@ set(cuda
   stream/zstd_piece_device_cuda.cpp
   zstd_format_cuda.cpp
 )
+set(webgpu
+  restore/zstd_restore_webgpu.cpp
+  zstd_format_webgpu.cpp
+)
+set(shaders
+  restore/zstd_restore.wgsl
+)
