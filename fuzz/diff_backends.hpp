@@ -14,6 +14,7 @@ struct Batch {
   };
   std::vector<Block> blocks;
   EncodeParameters parameters;
+  Format format = Format::kLz4;  // to restore
 };
 
 struct Answer {
@@ -36,7 +37,7 @@ inline std::vector<Answer> answers(BlockEngine& engine, const Batch& batch, bool
   if (compresses)
     engine.compress(tasks, batch.parameters);
   else
-    engine.restore(tasks, Format::kLz4);
+    engine.restore(tasks, batch.format);
   std::vector<Answer> all;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     require(tasks[i].status != Status::kOk || tasks[i].output_bytes <= outputs[i].size());

@@ -222,6 +222,8 @@ std::optional<FrameRestorer::Frames> FrameRestorer::plan_frames(std::span<const 
   if (!index || !engine_.supports(*index->format, Direction::kRestore)) return std::nullopt;
   frames.index = std::move(*index);
   const FrameFormat& format = *frames.index.format;
+  // A frame need not name its dictionary, of which more than history may matter.
+  if (!dictionary_.empty() && !format.dictionary_is_history()) return std::nullopt;
   frames.block_content_bytes.reserve(frames.index.blocks.size());
   for (const IndexedFrame& frame : frames.index.frames) {
     const FrameHeader& header = frame.header;

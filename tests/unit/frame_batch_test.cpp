@@ -17,6 +17,7 @@
 #include "format/lz4/frame/lz4_frame_layout.hpp"
 #include "shapes.hpp"
 #include "threads.hpp"
+#include "zstd_frames.hpp"
 
 namespace hemstitch::testing {
 namespace {
@@ -49,7 +50,9 @@ class CountedBackend : public Backend {
   std::optional<std::string> unavailable_reason(std::string_view) const override { return std::nullopt; }
   bool chosen_by_auto() const override { return false; }
   std::string_view fallback_name() const override { return "counted"; }
-  bool supports(Format format, Direction) const override { return format == Format::kLz4; }
+  bool supports(Format format, Direction) const override {
+    return format == Format::kLz4 || format == Format::kZstd;
+  }
   std::unique_ptr<BlockEngine> make_engine(std::string_view) const override {
     return std::make_unique<CountedEngine>(BackendRegistry::instance().find_usable("cpu").make_engine({}));
   }
@@ -154,6 +157,60 @@ TEST_F_WITH_THREADS(FrameBatch, MakesWhatStreamsMakeInOneCall) {
       ASSERT_TRUE(restored[i].content) << "input " << i;
       EXPECT_TRUE(contents[i] == inputs[i]);
       EXPECT_EQ(restored[i].block_count, layout.block_count());
+    }
+  }
+}
+
+// Short frames of Zstandard that state their size.
+TEST_F_WITH_THREADS(FrameBatch, ShortFramesOfZstandard) {
+  constexpr std::size_t kMostBytes = 1 << 20;
+  const Bytes text = wordy_bytes(3000), dictionary = trained_dictionary();
+  const Bytes frame = written_by_libzstd(text);
+  std::vector<Bytes> contents = {
+      {}, text, random_bytes(5000), runs_bytes(300'000, 3), wordy_bytes(kMostBytes)};
+  std::vector<Bytes> inputs;
+  for (const Bytes& content : contents) inputs.push_back(written_by_libzstd(content, {.level = 3}));
+  contents.push_back(text);
+  inputs.push_back(written_by_libzstd(text, {.checksum = false}));
+  const std::size_t taken = inputs.size();
+  const auto bytes = [](std::initializer_list<unsigned> values) { return numbers(values); };
+  for (const Bytes& other :
+       {written_by_libzstd(wordy_bytes(kMostBytes + 1)), written_by_libzstd(text, {.content_size = false}),
+        written_by_libzstd(text, {.dictionary = dictionary}),
+        // The window is smaller than the content; it has 192 MB.
+        written_by_libzstd(text, {.window_log = 10}),
+        bytes({0x28, 0xB5, 0x2F, 0xFD, 0x40, 0x8C, 0, 0, 3, 8, 0, 'a'}), joined({frame, frame}),
+        joined({bytes({0x50, 0x2A, 0x4D, 0x18, 1, 0, 0, 0, 7}), frame}), joined({frame, bytes({0})}),
+        bytes({0x28, 0xB5, 0x2F, 0xFD}), Bytes(frame.begin(), frame.end() - 1)})
+    inputs.push_back(other);
+  const std::size_t sound = inputs.size();
+  std::mt19937 random(2);
+  for (int i = 0; i < 200; ++i) {
+    inputs.push_back(frame);
+    inputs.back()[random() % frame.size()] ^= std::byte{1} << random() % 8;
+  }
+  for (const Bytes& given : {Bytes(), dictionary}) {
+    RestoreOptions options;
+    options.backend = "counted";
+    options.dictionary = given;
+    FrameRestorer restorer(options);
+    LargeBuffer room = restorer.make_output();
+    const std::vector<std::span<const std::byte>> left = spans_of(inputs);
+    for (std::size_t at = 0; at < inputs.size();) {
+      const auto restored = restorer.restore(std::span(left).subspan(at), room);
+      ASSERT_GT(restored.size(), 0u);
+      for (std::size_t i = 0; i < restored.size(); ++i) {
+        const bool is_taken = at + i < taken && given.empty();  // a frame need not name its dictionary
+        // Of the bits of a header, one is not used.
+        if (at + i < sound || !given.empty()) {
+          ASSERT_EQ(restored[i].content.has_value(), is_taken) << "input " << at + i;
+        }
+        if (!restored[i].content) continue;
+        const std::span<const std::byte> found = *restored[i].content;
+        EXPECT_TRUE(std::ranges::equal(found, at + i < taken ? contents[at + i] : text))
+            << "input " << at + i;
+      }
+      at += restored.size();
     }
   }
 }

@@ -1,5 +1,7 @@
 // Frames of Zstandard restored by shaders, compared with the reference: statuses, sizes and bytes of what libzstd writes, of what no encoder
 // writes, and of all kinds of damage. No byte outside of a frame's room may be written.
+#include "format/zstd/restore/zstd_restore_webgpu.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,7 +12,6 @@
 #include "format/formats.hpp"
 #include "format/formats_webgpu.hpp"
 #include "format/restore_status_webgpu.hpp"
-#include "format/zstd/restore/zstd_restore_webgpu.hpp"
 #include "valid_data/valid_data.hpp"
 #include "webgpu_test.hpp"
 #include "zstd_frames.hpp"
@@ -190,8 +191,8 @@ TEST_F(WebgpuZstdRestore, MatchesReachIntoHistory) {
   for (const std::uint32_t offset : {1U, 10U, 11U, 787U, 788U})
     for (const std::uint32_t value : {3 + offset, 1U}) {
       const ZstdSequence sequence{.literals = 10, .match = 40, .offset_value = value};
-      const Bytes block = testing::joined(
-          {testing::plain_literals(literals, 2), testing::sequences_section({&sequence, 1})});
+      const Bytes block =
+          testing::joined({testing::plain_literals(literals, 2), testing::sequences_section({&sequence, 1})});
       const Bytes blocks = blocks_of(testing::HandMadeFrame().compressed(block).end());
       for (const std::size_t room : {std::size_t{50}, std::size_t{49}})
         for (const Bytes& before : {Bytes(), history})
@@ -202,8 +203,8 @@ TEST_F(WebgpuZstdRestore, MatchesReachIntoHistory) {
 
 TEST_F(WebgpuZstdRestore, ThousandsOfTinyBlocksAreLeftToOthers) {
   testing::HandMadeFrame tiny;
-  const Bytes block = testing::joined({testing::coded_literals(64, 3, true, false),
-                                       testing::numbers({0})});  // a Huffman table each
+  const Bytes block = testing::joined(
+      {testing::coded_literals(64, 3, true, false), testing::numbers({0})});  // a Huffman table each
   for (int i = 0; i < 500; ++i) tiny.compressed(block);
   const Bytes words = testing::wordy_bytes(3000);
   const std::vector<Case> cases = {{"words", blocks_by_libzstd(words, 3), 3000},

@@ -4,9 +4,11 @@
 
 #include <array>
 
+#include "core/bytes.hpp"
 #include "core/messages.hpp"
 #include "core/options.hpp"
 #include "core/status.hpp"
+#include "format/zstd/block/zstd_symbols.hpp"
 #include "format/zstd/frame/zstd_frame_header.hpp"
 #include "format/zstd/frame/zstd_places.hpp"
 #include "format/zstd/frame/zstd_reader.hpp"
@@ -35,6 +37,34 @@ void check_window(const CompressOptions& options) {
     throw Error(
         Status::kInvalidOption,
         "verify: a frame with a window_log is not restored while it is written; restore it afterwards");
+}
+
+// On a device, all frames of a batch wait for its longest one, so longer frames are not taken.
+constexpr std::uint64_t kMostWholeFrameBytes = 1 << 20;
+
+// A frame whose window makes no difference, as what short files are compressed to: it holds all of the content, and is not
+// refused for its size.
+std::optional<IndexedBlock> whole_zstd_frame(std::span<const std::byte> file) {
+  if (file.size() <= kZstdMagicBytes || load_le32(file.data()) != kZstdMagic) return std::nullopt;
+  const std::size_t head_bytes = kZstdMagicBytes + zstd_header_rest_bytes(file[kZstdMagicBytes]);
+  if (file.size() < head_bytes) return std::nullopt;
+  const std::optional<ZstdFrameHeader> header =
+      read_zstd_header(file.subspan(kZstdMagicBytes, head_bytes - kZstdMagicBytes));
+  if (!header || header->dictionary_id != 0 ||
+      header->content_bytes.value_or(UINT64_MAX) > kMostWholeFrameBytes ||
+      header->window_bytes < *header->content_bytes || header->window_bytes > kUsualWindowBytes)
+    return std::nullopt;
+  const std::size_t behind_bytes = header->has_checksum ? kChecksumBytes : 0;
+  if (file.size() < head_bytes + kZstdBlockHeaderBytes + behind_bytes) return std::nullopt;
+  const std::size_t data_bytes = file.size() - head_bytes - behind_bytes;
+  // Content does not become longer, unless it is divided into tiny blocks.
+  if (data_bytes > 2 * kMostWholeFrameBytes ||
+      *header->content_bytes / (kZstdMostBlockBytes / 4) > data_bytes)
+    return std::nullopt;
+  IndexedBlock frame{.at = head_bytes, .data_bytes = static_cast<std::uint32_t>(data_bytes)};
+  if (header->has_checksum) frame.content_checksum = load_le32(&file.last(kChecksumBytes).front());
+  frame.content_bytes = static_cast<std::uint32_t>(*header->content_bytes);
+  return frame;
 }
 
 // Of a file whose frames are looked for before any of it is restored: a read for each block.
@@ -103,6 +133,9 @@ class ZstdFormat : public FrameFormat {
       if (search == FrameSearch::kQuickly && places && places->size() == 1) places.reset();
     }
     return places ? std::make_unique<ZstdReader>(std::move(*places)) : nullptr;
+  }
+  std::optional<IndexedBlock> whole_stream(std::span<const std::byte> file, bool) const override {
+    return whole_zstd_frame(file);
   }
   std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const override {
     return make_zstd_writer(options);

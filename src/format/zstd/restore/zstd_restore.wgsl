@@ -4,7 +4,7 @@
 //                      so that none takes long; what is not done in the last run stays unfinished
 // Buffers     data_words (read) histories and frames; frames (read) 24 bytes a frame; states (written) 104 bytes a frame; output
 //             (written, and read where matches lead); literals (written, and read) those of a block, for each frame
-// Workgroup   64 invocations, 14.1 KB in arrays: the tables of FSE (5.2 KB, with that of weights) and of Huffman codes (4 KB), the
+// Workgroup   64 invocations, 13.8 KB in arrays: the tables of FSE (5.2 KB, with that of weights) and of Huffman codes (4 KB), the
 //             weights (1 KB) and counts (1 KB) of which they are made, the codes of lengths (0.5 KB), of the sequences at hand the
 //             places, literals and offsets (1 KB), and of the bytes that they say the sources (1 KB)
 // Nothing is read outside a frame and its history or written outside its room.

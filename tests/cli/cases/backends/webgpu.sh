@@ -80,6 +80,23 @@ sed 's/: frame.*//' told
 rm alone/broken.gz
 hemstitch -drq --rm --format gzip --backend cpu members
 diff -r alone members && echo 'and from gzip'
+# Zstandard is restored there: files whose frames' places are known, and trees of short files; others are the processor's.
+hemstitch -qf --format zstd --seekable=64K plain -o gpu.zst
+hemstitch -dc --backend webgpu gpu.zst | cmp - plain
+{ head -c 20000 gpu.zst; printf 'damaged'; tail -c +20008 gpu.zst; } >broken.zst
+status_of hemstitch -t --backend webgpu broken.zst
+hemstitch -qc --format zstd plain >one.zst
+hemstitch -dc --backend webgpu one.zst 2>told | cmp - plain
+grep -o "backend 'webgpu' cannot restore Zstandard" told
+status_of hemstitch -c --backend webgpu --format zstd plain 2>&1 | grep -o "backend 'webgpu' does not compress to Zstandard"
+mkdir frames
+for number in $(seq 40); do text $((number * 7)) >"frames/$number"; done
+: >frames/nothing
+cp plain many frames
+cp -r frames contents
+hemstitch -rq --rm --format zstd --backend cpu frames
+hemstitch -drq --rm --format zstd --backend webgpu frames
+diff -r contents frames && echo 'and from Zstandard'
 head -c 50000 gpu.lz4 >cut.lz4
 status_of hemstitch -t --backend webgpu cut.lz4
 status_of hemstitch -c --backend webgpu --device 'no such GPU' data 2>&1 | sed 's/; this machine has .*//'
