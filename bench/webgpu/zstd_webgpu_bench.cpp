@@ -72,10 +72,10 @@ void restore(Device& device, const Bytes& data, const Setting& setting) {
   Bytes back(table.output_bytes);
   device.read(buffers[plan.output.index], back);
   for (std::size_t i = 0; i < blocks.size(); ++i)
-    require(
-        restore_status(states[i].status) == Status::kOk && states[i].restored_bytes == blocks[i].size() &&
-            std::ranges::equal(std::span(back).subspan(table.rows[i].output_begin, blocks[i].size()), blocks[i]),
-        "a frame is not restored to what it was");
+    require(restore_status(states[i].status) == Status::kOk && states[i].restored_bytes == blocks[i].size() &&
+                std::ranges::equal(std::span(back).subspan(table.rows[i].output_begin, blocks[i].size()),
+                                   blocks[i]),
+            "a frame is not restored to what it was");
   const Json row{{"what", "restore"},
                  {"backend", "webgpu"},
                  {"format", "zstd"},

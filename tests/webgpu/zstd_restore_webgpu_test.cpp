@@ -76,14 +76,21 @@ class WebgpuZstdRestore : public testing::WebgpuTest {
     testing::upload(one, buffers, plan.data, data);
     testing::upload(one, buffers, plan.rows, table.rows);
     testing::upload(one, buffers, plan.output, Bytes(output_bytes, std::byte{0xA5}));
-    testing::upload(
-        one, buffers, plan.literals,
-        testing::random_bytes(static_cast<std::size_t>(table.literals_bytes), 9));  // of an earlier batch
+    // Those of an earlier batch.
+    const Bytes literals = testing::random_bytes(static_cast<std::size_t>(table.literals_bytes), 9);
+    testing::upload(one, buffers, plan.literals, literals);
     one.run(record_zstd_restore(plan, table), buffers);
     const auto states = testing::download<ZstdRestoreState>(one, buffers, plan.results, cases.size());
     const Bytes output = testing::download<std::byte>(one, buffers, plan.output, output_bytes);
+    const Bytes literals_after = testing::download<std::byte>(one, buffers, plan.literals, literals.size());
     std::vector<Verdict> verdicts;
     for (std::size_t i = 0; i < cases.size(); ++i) {
+      if (cases[i].room == 0) {
+        const auto at = static_cast<std::ptrdiff_t>(table.rows[i].literals_begin);
+        EXPECT_TRUE(
+            std::equal(literals.begin() + at, literals.begin() + at + 16, literals_after.begin() + at))
+            << cases[i].name << ": other literals were written";
+      }
       Verdict verdict{restore_status(states[i].status), {}};
       const auto begin = output.begin() + static_cast<std::ptrdiff_t>(table.rows[i].output_begin);
       if (verdict.status == Status::kOk)
@@ -158,6 +165,28 @@ TEST_F(WebgpuZstdRestore, FramesThatNoEncoderWrites) {
   };
   for (std::uint64_t seed = 0; seed < 400; ++seed) add(seed, 3000);
   for (std::uint64_t seed = 0; seed < 6; ++seed) add(seed, 140'000);
+  // Any weight in the place of the only one that is given, as one of 1 that another one must complete.
+  for (unsigned weight = 0; weight < 16; ++weight) {
+    Bytes block = testing::joined({testing::coded_literals(64, 3, true, false), testing::numbers({0})});
+    block[4] = static_cast<std::byte>(weight << 4);
+    cases.push_back({"a weight of " + std::to_string(weight),
+                     blocks_of(testing::HandMadeFrame().compressed(block).end()), 200});
+  }
+  const auto add_block = [&](const std::string& name, std::initializer_list<Bytes> sections,
+                             std::size_t room) {
+    cases.push_back(
+        {name, blocks_of(testing::HandMadeFrame().compressed(testing::joined(sections)).end()), room});
+  };
+  const Bytes none = testing::numbers({0});
+  add_block("four streams of four literals", {testing::coded_literals(4, 3, true, false), none}, 100);
+  // One sequence: each table is a single code, and the literals' code is none (36), with 16 extra bits.
+  const Bytes equal(70'000, std::byte{'e'});
+  for (const unsigned code : {35, 36})
+    add_block("a code of " + std::to_string(code),
+              {testing::plain_literals(equal, 3, true), testing::numbers({1, 0x54, code, 0, 0, 100, 0, 1})},
+              70'003);
+  add_block("more literals than fit", {testing::coded_literals(1000, 3, true, false), none}, 200);
+  cases.push_back({"behind them", blocks_by_libzstd({}, 3), 0});
   // Codes of 12 bits, and frames of tiny blocks.
   const std::size_t left = expect_reference(cases);
   EXPECT_LT(left, cases.size() / 10);
@@ -177,6 +206,13 @@ TEST_F(WebgpuZstdRestore, DamagedFrames) {
       one.blocks[random() % std::min<std::size_t>(one.blocks.size(), 100)] ^= std::byte{1} << random() % 8;
     if (random() % 8 == 0) one.blocks.resize(random() % (one.blocks.size() + 1));
     if (random() % 16 == 0) one.blocks.push_back(std::byte{1});
+    cases.push_back(std::move(one));
+  }
+  for (std::uint32_t i = 0; i < 300; ++i) {
+    const testing::ValidData made = testing::valid_zstd_frame(i, 2000);
+    Case one{"damaged, made of " + std::to_string(i), blocks_of(made.data), made.content.size()};
+    for (auto changes = random() % 3 + 1; changes > 0; --changes)
+      one.blocks[random() % one.blocks.size()] ^= std::byte{1} << random() % 8;
     cases.push_back(std::move(one));
   }
   for (std::uint32_t i = 0; i < 100; ++i)
