@@ -12,6 +12,7 @@
 #include "format/formats.hpp"
 #include "format/formats_webgpu.hpp"
 #include "format/restore_status_webgpu.hpp"
+#include "pipeline/frame_batch.hpp"
 #include "valid_data/valid_data.hpp"
 #include "webgpu_test.hpp"
 #include "zstd_frames.hpp"
@@ -267,6 +268,31 @@ TEST_F(WebgpuZstdRestore, TheEngineRestoresFrames) {
   cases.push_back({"too little room", {}, blocks_by_libzstd(testing::wordy_bytes(500), 3), 499});
   cases.push_back({"damaged", {}, Bytes(30, std::byte{0xFF}), 100});
   testing::expect_twins(*engine, cases, restoring);
+}
+
+// As `-r` and restore_many() do. None is left to another backend.
+TEST_F(WebgpuZstdRestore, ShortFramesAreRestoredTogether) {
+  std::vector<Bytes> contents, frames;
+  for (const std::size_t bytes : {0, 1, 1000, 70'000, 200'000})
+    for (const int level : {1, 19}) {
+      contents.push_back(testing::mixed_bytes(bytes));
+      frames.push_back(testing::written_by_libzstd(contents.back(), {.level = level}));
+    }
+  RestoreOptions options;
+  options.backend = "webgpu";
+  FrameRestorer restorer(options);
+  LargeBuffer room = restorer.make_output();
+  const std::vector<std::span<const std::byte>> inputs(frames.begin(), frames.end());
+  const auto restored = restorer.restore(inputs, room);
+  ASSERT_EQ(restored.size(), inputs.size());
+  for (std::size_t i = 0; i < restored.size(); ++i) {
+    ASSERT_TRUE(restored[i].content) << i;
+    EXPECT_TRUE(std::ranges::equal(*restored[i].content, contents[i])) << i;
+  }
+  StreamReport report;
+  restorer.report(report);
+  EXPECT_EQ(report.backend, "webgpu");
+  EXPECT_EQ(report.fallback_blocks, 0u) << report.fallback_reason;
 }
 
 TEST(WebgpuZstdRestorePlan, TurnsAreEnoughAndFramesHaveABound) {
