@@ -1,10 +1,10 @@
-// What scan, gather, scatter, shuffle and unshuffle cost on a CUDA device.
+// What scan, gather, scatter, shuffle and bitshuffle and their ways back cost on a CUDA device.
 //
 //   compact_device_bench [--rows NAME]      NAME: rows alone whose name contains it; that of scans is scan, that of shuffles begins so
 //
 // Every figure is the median of 21 runs after one to warm up. A scan's time, also that of gather with its scan, is that of a
 // graph of 20, divided by 20: what it costs in the middle of a pipeline, without the launch from the host. The peer of gather and scatter is
-// CUB's batched copy over arrays of pointers; that of shuffle and unshuffle is a plain copy of as many bytes, the rate that they cannot
+// CUB's batched copy over arrays of pointers; that of shuffles is a plain copy of as many bytes, the rate that they cannot
 // pass. Prints one row of a recorded run a line.
 #include <algorithm>
 #include <cstdio>
@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "compact/bitshuffle/bitshuffle.hpp"
+#include "compact/bitshuffle/bitshuffle_cuda.hpp"
 #include "compact/gather/gather_cuda.hpp"
 #include "compact/scan/scan_cuda.hpp"
 #include "compact/scatter/scatter_cuda.hpp"
@@ -207,9 +209,49 @@ void gather_and_scatter(const char* name, const std::vector<std::uint32_t>& size
   print("scatter", back_seconds, verified_back);
 }
 
-// Buffers of one size, `gap` bytes apart, shuffled and back.
-void shuffle_there_and_back(const char* name, std::size_t count, std::size_t size, std::size_t gap,
-                            std::uint32_t element_bytes, cudaStream_t stream) {
+// A filter over buffers of one size: forth and back on the device, and one buffer on the processor.
+struct Filter {
+  using Move = std::function<void(const std::byte* const* d_sources, const std::size_t* d_sizes,
+                                  std::byte* const* d_targets, std::uint64_t count, void* d_scratch,
+                                  std::size_t scratch_bytes, cudaStream_t stream)>;
+  const char* name;
+  const char* back_name;
+  std::size_t (*scratch_bytes)(std::uint64_t count);
+  Move move;
+  Move move_back;
+  std::function<void(std::span<const std::byte>, std::span<std::byte>)> move_one;
+};
+
+Filter shuffle_of(std::uint32_t element_bytes) {
+  return {"shuffle",
+          "unshuffle",
+          cuda::shuffle_cuda_scratch_bytes,
+          [=](auto d_sources, auto d_sizes, auto d_targets, auto count, auto... rest) {
+            cuda::shuffle_cuda({d_sources, d_sizes, d_targets, count, element_bytes}, rest...);
+          },
+          [=](auto d_sources, auto d_sizes, auto d_targets, auto count, auto... rest) {
+            cuda::unshuffle_cuda({d_sources, d_sizes, d_targets, count, element_bytes}, rest...);
+          },
+          [=](auto source, auto target) { shuffle_bytes(source, element_bytes, target); }};
+}
+
+Filter bitshuffle_of(std::uint32_t element_bytes, std::size_t block_bytes) {
+  return {
+      "bitshuffle",
+      "bitunshuffle",
+      cuda::bitshuffle_cuda_scratch_bytes,
+      [=](auto d_sources, auto d_sizes, auto d_targets, auto count, auto... rest) {
+        cuda::bitshuffle_cuda({d_sources, d_sizes, d_targets, count, element_bytes, block_bytes}, rest...);
+      },
+      [=](auto d_sources, auto d_sizes, auto d_targets, auto count, auto... rest) {
+        cuda::bitunshuffle_cuda({d_sources, d_sizes, d_targets, count, element_bytes, block_bytes}, rest...);
+      },
+      [=](auto source, auto target) { bitshuffle_bytes(source, element_bytes, block_bytes, target); }};
+}
+
+// Buffers of one size, `gap` bytes apart, filtered and back.
+void filter_there_and_back(const Filter& filter, const char* name, std::size_t count, std::size_t size,
+                           std::size_t gap, std::uint32_t element_bytes, cudaStream_t stream) {
   const std::size_t all_bytes = count * (size + gap), bytes = count * size;
   std::vector<std::byte> source(all_bytes);
   std::mt19937_64 random(4);
@@ -233,21 +275,21 @@ void shuffle_there_and_back(const char* name, std::size_t count, std::size_t siz
   d_planes_targets.upload(planes_targets);
   DeviceBuffer<std::size_t> d_sizes(count, stream);
   d_sizes.upload(std::vector<std::size_t>(count, size));
-  DeviceBuffer<std::byte> d_scratch(cuda::shuffle_cuda_scratch_bytes(count), stream);
+  DeviceBuffer<std::byte> d_scratch(filter.scratch_bytes(count), stream);
   const double peer_seconds = median_seconds(stream, [&] {
     check(cudaMemcpyAsync(d_planes.get(), d_source.get(), all_bytes, cudaMemcpyDeviceToDevice, stream),
           "peer");
   });
   const double seconds = median_seconds(stream, [&] {
-    cuda::shuffle_cuda({d_sources.get(), d_sizes.get(), d_planes_targets.get(), count, element_bytes},
-                       d_scratch.get(), d_scratch.bytes(), stream);
+    filter.move(d_sources.get(), d_sizes.get(), d_planes_targets.get(), count, d_scratch.get(),
+                d_scratch.bytes(), stream);
   });
   std::vector<std::byte> planes(all_bytes), back(all_bytes), expected(size);
   d_planes.download(planes);
   check(cudaMemsetAsync(d_source.get(), 0xA5, all_bytes, stream), "cudaMemsetAsync");
   const double back_seconds = median_seconds(stream, [&] {
-    cuda::unshuffle_cuda({d_planes_sources.get(), d_sizes.get(), d_targets.get(), count, element_bytes},
-                         d_scratch.get(), d_scratch.bytes(), stream);
+    filter.move_back(d_planes_sources.get(), d_sizes.get(), d_targets.get(), count, d_scratch.get(),
+                     d_scratch.bytes(), stream);
   });
   d_source.download(back);
   check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
@@ -255,7 +297,7 @@ void shuffle_there_and_back(const char* name, std::size_t count, std::size_t siz
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t at = i * (size + gap);
     if (i % 97 == 0) {
-      shuffle_bytes(std::span(source).subspan(at, size), element_bytes, expected);
+      filter.move_one(std::span(source).subspan(at, size), expected);
       verified &=
           std::equal(expected.begin(), expected.end(), planes.begin() + static_cast<std::ptrdiff_t>(at));
     }
@@ -273,8 +315,8 @@ void shuffle_there_and_back(const char* name, std::size_t count, std::size_t siz
         what, name, element_bytes, count, bytes, took * 1e3, static_cast<double>(bytes) / took / 1e9,
         static_cast<double>(all_bytes) / peer_seconds / 1e9, right ? "true" : "false");
   };
-  print("shuffle", seconds, verified);
-  print("unshuffle", back_seconds, verified_back);
+  print(filter.name, seconds, verified);
+  print(filter.back_name, back_seconds, verified_back);
 }
 
 std::vector<std::uint32_t> random_sizes(std::size_t count, std::uint32_t least, std::uint32_t most) {
@@ -306,13 +348,31 @@ int bench(const std::string& name) {
   const auto shuffles = [&](const char* what, std::size_t count, std::size_t size, std::size_t gap,
                             std::uint32_t element_bytes) {
     if (("shuffle: " + std::string(what)).find(name) != std::string::npos)
-      shuffle_there_and_back(what, count, size, gap, element_bytes, stream.get());
+      filter_there_and_back(shuffle_of(element_bytes), what, count, size, gap, element_bytes, stream.get());
+  };
+  // Of the bitshuffle library's blocks, or of one a buffer.
+  const auto bitshuffles = [&](const std::string& what, std::size_t count, std::size_t size, std::size_t gap,
+                               std::uint32_t element_bytes, std::size_t block_bytes) {
+    const std::string blocks =
+        block_bytes == 0 ? what : what + " in blocks of " + std::to_string(block_bytes);
+    if (("bitshuffle: " + blocks).find(name) != std::string::npos)
+      filter_there_and_back(bitshuffle_of(element_bytes, block_bytes), blocks.c_str(), count, size, gap,
+                            element_bytes, stream.get());
   };
   for (const std::uint32_t element_bytes : {2u, 3u, 4u, 8u, 16u})
     shuffles("16,000 of 65,536 bytes", 16'000, 65'536, 0, element_bytes);
   shuffles("16,000 of 65,532 bytes at any alignment", 16'000, 65'532, 7, 4);
   shuffles("1,000,000 of 1,000 bytes", 1'000'000, 1000, 0, 4);
   shuffles("one of 1 GB", 1, 1'000'000'000, 0, 4);
+  for (const std::uint32_t element_bytes : {1u, 2u, 4u, 8u, 16u}) {
+    bitshuffles("16,000 of 65,536 bytes", 16'000, 65'536, 0, element_bytes, 8192);
+    bitshuffles("16,000 of 65,536 bytes", 16'000, 65'536, 0, element_bytes, 0);
+  }
+  bitshuffles("16,000 of 65,536 bytes", 16'000, 65'536, 0, 3, 0);
+  bitshuffles("16,000 of 65,532 bytes at any alignment", 16'000, 65'532, 7, 4, 8192);
+  bitshuffles("1,000,000 of 1,000 bytes", 1'000'000, 1000, 0, 4, 0);
+  bitshuffles("one of 1 GB", 1, 1'000'000'000, 0, 4, 8192);
+  bitshuffles("one of 1 GB", 1, 1'000'000'000, 0, 4, 0);
   return 0;
 }
 

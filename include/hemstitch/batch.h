@@ -16,6 +16,7 @@
  *   hemstitch_find_..., _parse_     bytes -> candidates -> sequences
  *   hemstitch_scan_..., _gather_, _scatter_   sizes -> offsets; many pieces <-> one span
  *   hemstitch_shuffle_..., _unshuffle_        elements <-> planes of their bytes: HDF5's shuffle filter
+ *   hemstitch_bitshuffle_..., _bitunshuffle_  elements <-> planes of their bits: HDF5's filter 32008, Blosc's
  *
  * hemstitch_lz4_compress_..., hemstitch_lz4_restore_... and hemstitch_deflate_... are names of the first four for one
  * format or a few.
@@ -665,6 +666,29 @@ HEMSTITCH_API hemstitch_status hemstitch_unshuffle_async(const void* const* sour
                                                          void* const* targets, uint64_t count,
                                                          uint32_t element_bytes, void* temp,
                                                          size_t temp_bytes, hemstitch_stream stream);
+
+/* HDF5's bitshuffle filter (32008) and Blosc's: a block of n elements becomes 8 * element_bytes planes of n / 8
+ * bytes, as hemstitch_bitshuffle_bytes() in compact.h says. A buffer is one block, or blocks of block_bytes
+ * bytes one after the other, the last one shorter. What is left over after multiples of 8 elements is copied to
+ * the end. bitunshuffle reverses it. Buffers have any size, 0 included, and any alignment. Work is divided by
+ * bytes. Elements of 1, 2, 4, 8 and 16 bytes at multiples of 16 bytes are the fast ones. */
+
+/* Temporary device memory for either of the two calls below. */
+HEMSTITCH_API hemstitch_status hemstitch_bitshuffle_temp_bytes(uint64_t count, size_t* temp_bytes);
+
+/* Writes sizes[i] bytes, bit-shuffled, from sources[i] to targets[i]. Everything is as with
+ * hemstitch_shuffle_async(), and:
+ * block_bytes    a multiple of 8 elements, else HEMSTITCH_INVALID_OPTION; 0: every buffer is one block */
+HEMSTITCH_API hemstitch_status hemstitch_bitshuffle_async(const void* const* sources, const size_t* sizes,
+                                                          void* const* targets, uint64_t count,
+                                                          uint32_t element_bytes, size_t block_bytes,
+                                                          void* temp, size_t temp_bytes,
+                                                          hemstitch_stream stream);
+HEMSTITCH_API hemstitch_status hemstitch_bitunshuffle_async(const void* const* sources, const size_t* sizes,
+                                                            void* const* targets, uint64_t count,
+                                                            uint32_t element_bytes, size_t block_bytes,
+                                                            void* temp, size_t temp_bytes,
+                                                            hemstitch_stream stream);
 
 #ifdef __cplusplus
 }

@@ -436,4 +436,28 @@ inline void unshuffle(std::span<const void* const> sources, std::span<const std:
                                           element_bytes, temp.data(), temp.size(), stream));
 }
 
+inline std::size_t bitshuffle_temp_bytes(std::uint64_t count) {
+  std::size_t bytes = 0;
+  detail::check(hemstitch_bitshuffle_temp_bytes(count, &bytes));
+  return bytes;
+}
+
+inline void bitshuffle(std::span<const void* const> sources, std::span<const std::size_t> sizes,
+                       std::span<void* const> targets, std::uint32_t element_bytes, std::size_t block_bytes,
+                       Temp temp, hemstitch_stream stream) {
+  detail::same_count(sizes.size(), sources.size(), "sizes");
+  detail::same_count(targets.size(), sources.size(), "targets");
+  detail::check(hemstitch_bitshuffle_async(sources.data(), sizes.data(), targets.data(), sources.size(),
+                                           element_bytes, block_bytes, temp.data(), temp.size(), stream));
+}
+
+inline void bitunshuffle(std::span<const void* const> sources, std::span<const std::size_t> sizes,
+                         std::span<void* const> targets, std::uint32_t element_bytes, std::size_t block_bytes,
+                         Temp temp, hemstitch_stream stream) {
+  detail::same_count(sizes.size(), sources.size(), "sizes");
+  detail::same_count(targets.size(), sources.size(), "targets");
+  detail::check(hemstitch_bitunshuffle_async(sources.data(), sizes.data(), targets.data(), sources.size(),
+                                             element_bytes, block_bytes, temp.data(), temp.size(), stream));
+}
+
 }  // namespace hemstitch::batch

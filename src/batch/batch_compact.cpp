@@ -1,6 +1,6 @@
 // Compaction in the batch interface: checks arguments; batch_compact_device.hpp does the rest.
 #include "batch/batch_compact_device.hpp"
-#include "compact/shuffle/shuffle.hpp"
+#include "compact/bitshuffle/bitshuffle.hpp"
 #include "core/c_call.hpp"
 #include "core/status.hpp"
 
@@ -16,6 +16,12 @@ void check_shuffling(const void* const* sources, const size_t* sizes, void* cons
   need_for(count, sizes, "sizes");
   need_for(count, targets, "targets");
   hemstitch::check_element_bytes(element_bytes);
+}
+
+void check_bitshuffling(const void* const* sources, const size_t* sizes, void* const* targets, uint64_t count,
+                        uint32_t element_bytes, size_t block_bytes) {
+  check_shuffling(sources, sizes, targets, count, element_bytes);
+  hemstitch::check_bitshuffle_blocks(element_bytes, block_bytes);
 }
 
 }  // namespace
@@ -96,6 +102,35 @@ hemstitch_status hemstitch_unshuffle_async(const void* const* sources, const siz
   return guarded([&] {
     check_shuffling(sources, sizes, targets, count, element_bytes);
     hemstitch::batch_unshuffle_async(sources, sizes, targets, count, element_bytes, temp, temp_bytes, stream);
+  });
+}
+
+hemstitch_status hemstitch_bitshuffle_temp_bytes(uint64_t count, size_t* temp_bytes) {
+  return guarded([&] {
+    needed(temp_bytes, "temp_bytes");
+    *temp_bytes = hemstitch::batch_bitshuffle_temp_bytes(count);
+  });
+}
+
+hemstitch_status hemstitch_bitshuffle_async(const void* const* sources, const size_t* sizes,
+                                            void* const* targets, uint64_t count, uint32_t element_bytes,
+                                            size_t block_bytes, void* temp, size_t temp_bytes,
+                                            hemstitch_stream stream) {
+  return guarded([&] {
+    check_bitshuffling(sources, sizes, targets, count, element_bytes, block_bytes);
+    hemstitch::batch_bitshuffle_async(sources, sizes, targets, count, element_bytes, block_bytes, temp,
+                                      temp_bytes, stream);
+  });
+}
+
+hemstitch_status hemstitch_bitunshuffle_async(const void* const* sources, const size_t* sizes,
+                                              void* const* targets, uint64_t count, uint32_t element_bytes,
+                                              size_t block_bytes, void* temp, size_t temp_bytes,
+                                              hemstitch_stream stream) {
+  return guarded([&] {
+    check_bitshuffling(sources, sizes, targets, count, element_bytes, block_bytes);
+    hemstitch::batch_bitunshuffle_async(sources, sizes, targets, count, element_bytes, block_bytes, temp,
+                                        temp_bytes, stream);
   });
 }
 

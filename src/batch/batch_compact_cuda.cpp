@@ -1,4 +1,5 @@
 #include "batch/batch_compact_device.hpp"
+#include "compact/bitshuffle/bitshuffle_cuda.hpp"
 #include "compact/gather/gather_cuda.hpp"
 #include "compact/scan/scan_cuda.hpp"
 #include "compact/scatter/scatter_cuda.hpp"
@@ -18,6 +19,17 @@ cuda::ShuffleBatch shuffle_batch(const void* const* d_sources, const std::size_t
                                  void* const* d_targets, std::uint64_t count, std::uint32_t element_bytes) {
   return {reinterpret_cast<const std::byte* const*>(d_sources), d_sizes,
           reinterpret_cast<std::byte* const*>(d_targets), count, element_bytes};
+}
+
+cuda::BitshuffleBatch bitshuffle_batch(const void* const* d_sources, const std::size_t* d_sizes,
+                                       void* const* d_targets, std::uint64_t count,
+                                       std::uint32_t element_bytes, std::size_t block_bytes) {
+  return {reinterpret_cast<const std::byte* const*>(d_sources),
+          d_sizes,
+          reinterpret_cast<std::byte* const*>(d_targets),
+          count,
+          element_bytes,
+          block_bytes};
 }
 
 }  // namespace
@@ -78,6 +90,28 @@ void batch_unshuffle_async(const void* const* d_sources, const std::size_t* d_si
   need_device();
   cuda::unshuffle_cuda(shuffle_batch(d_sources, d_sizes, d_targets, count, element_bytes), d_temp, temp_bytes,
                        stream);
+}
+
+std::size_t batch_bitshuffle_temp_bytes(std::uint64_t count) {
+  need_device();
+  return cuda::bitshuffle_cuda_scratch_bytes(count);
+}
+
+void batch_bitshuffle_async(const void* const* d_sources, const std::size_t* d_sizes, void* const* d_targets,
+                            std::uint64_t count, std::uint32_t element_bytes, std::size_t block_bytes,
+                            void* d_temp, std::size_t temp_bytes, hemstitch_stream stream) {
+  need_device();
+  cuda::bitshuffle_cuda(bitshuffle_batch(d_sources, d_sizes, d_targets, count, element_bytes, block_bytes),
+                        d_temp, temp_bytes, stream);
+}
+
+void batch_bitunshuffle_async(const void* const* d_sources, const std::size_t* d_sizes,
+                              void* const* d_targets, std::uint64_t count, std::uint32_t element_bytes,
+                              std::size_t block_bytes, void* d_temp, std::size_t temp_bytes,
+                              hemstitch_stream stream) {
+  need_device();
+  cuda::bitunshuffle_cuda(bitshuffle_batch(d_sources, d_sizes, d_targets, count, element_bytes, block_bytes),
+                          d_temp, temp_bytes, stream);
 }
 
 }  // namespace hemstitch

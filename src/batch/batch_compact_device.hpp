@@ -32,4 +32,13 @@ void batch_unshuffle_async(const void* const* d_sources, const std::size_t* d_si
                            std::uint64_t count, std::uint32_t element_bytes, void* d_temp,
                            std::size_t temp_bytes, hemstitch_stream stream);
 
+std::size_t batch_bitshuffle_temp_bytes(std::uint64_t count);
+void batch_bitshuffle_async(const void* const* d_sources, const std::size_t* d_sizes, void* const* d_targets,
+                            std::uint64_t count, std::uint32_t element_bytes, std::size_t block_bytes,
+                            void* d_temp, std::size_t temp_bytes, hemstitch_stream stream);
+void batch_bitunshuffle_async(const void* const* d_sources, const std::size_t* d_sizes,
+                              void* const* d_targets, std::uint64_t count, std::uint32_t element_bytes,
+                              std::size_t block_bytes, void* d_temp, std::size_t temp_bytes,
+                              hemstitch_stream stream);
+
 }  // namespace hemstitch

@@ -184,6 +184,26 @@ TEST(Batch, ShufflingNeedsItsArraysAndElements) {
   }
 }
 
+TEST(Batch, BitShufflingNeedsItsArraysElementsAndBlocks) {
+  EXPECT_EQ(hemstitch_bitshuffle_temp_bytes(1, nullptr), HEMSTITCH_INVALID_OPTION);
+  const void* source = nullptr;
+  void* target = nullptr;
+  const std::size_t size = 0;
+  const auto message_has = [](const char* word) {
+    return std::string(hemstitch_last_error_message()).find(word) != std::string::npos;
+  };
+  for (const auto call : {hemstitch_bitshuffle_async, hemstitch_bitunshuffle_async}) {
+    EXPECT_EQ(call(nullptr, &size, &target, 1, 4, 0, nullptr, 0, nullptr), HEMSTITCH_INVALID_OPTION);
+    EXPECT_TRUE(message_has("sources"));
+    EXPECT_EQ(call(&source, nullptr, &target, 1, 4, 0, nullptr, 0, nullptr), HEMSTITCH_INVALID_OPTION);
+    EXPECT_EQ(call(&source, &size, nullptr, 1, 4, 0, nullptr, 0, nullptr), HEMSTITCH_INVALID_OPTION);
+    EXPECT_EQ(call(&source, &size, &target, 1, 257, 0, nullptr, 0, nullptr), HEMSTITCH_INVALID_OPTION);
+    EXPECT_TRUE(message_has("element_bytes"));
+    EXPECT_EQ(call(&source, &size, &target, 1, 4, 16, nullptr, 0, nullptr), HEMSTITCH_INVALID_OPTION);
+    EXPECT_TRUE(message_has("block_bytes"));
+  }
+}
+
 TEST(Batch, WithoutADeviceTheReasonIsGiven) {
   const hemstitch_batch batch = empty_batch();
   hemstitch_find_options find{};
