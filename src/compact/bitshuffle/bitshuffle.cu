@@ -532,7 +532,7 @@ constexpr KernelBudget kCountTilesBudget("bitshuffle.count_tiles", "count_tiles"
 const KernelRegistration kCountTilesRegistration(kCountTilesBudget, count_tiles);
 constexpr KernelBudget kMoveTilesBudget("bitshuffle.move_tiles", "move_tiles",
                                         {.threads = kBitshuffleThreads,
-                                         .registers = 64,
+                                         .registers = 48,
                                          .shared_bytes = rows_bytes(kAnyElementBytes) +
                                                          elements_bytes(kAnyElementBytes)});
 const KernelRegistration kMoveTilesRegistration(kMoveTilesBudget, move_tiles<4, Direction::kUnshuffle>);

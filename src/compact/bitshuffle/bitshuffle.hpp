@@ -16,7 +16,8 @@
 // block_bytes are its block_size elements. Blosc 1 differs in one case: a block whose elements are no multiple
 // of 8 is copied whole.)
 //
-// The twin is a loop over bits (bitshuffle_reference.cpp).
+// The twin is a loop over bits (bitshuffle_reference.cpp). bit_planes.cpp says how the processor does it fast,
+// bitshuffle.cu how CUDA does.
 #pragma once
 
 #include "compact/shuffle/shuffle.hpp"
