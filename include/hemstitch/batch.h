@@ -1,5 +1,5 @@
-/* Hemstitch's batch interface: LZ4, DEFLATE, zlib, gzip and BGZF on a CUDA device, for data that is already
- * there; Zstandard is restored. It also offers match finding and parsing alone, for callers with an encoder of their own.
+/* Hemstitch's batch interface: LZ4, DEFLATE, zlib, gzip, BGZF and Zstandard on a CUDA device, for data that is already
+ * there. It also offers match finding and parsing alone, for callers with an encoder of their own.
  *
  * Input and results stay on the device. The interface has the usual shape of batched GPU libraries: arrays of
  * device pointers and sizes, a call that returns the size of the temporary memory, a call that enqueues the
@@ -66,8 +66,8 @@ typedef struct CUstream_st* hemstitch_stream;
  *                             empty block that ends a file
  *   HEMSTITCH_FORMAT_ZLIB     a zlib stream (RFC 1950), with Adler-32
  *   HEMSTITCH_FORMAT_DEFLATE  a DEFLATE stream (RFC 1951)
- *   HEMSTITCH_FORMAT_ZSTD     one or more frames of Zstandard (RFC 8878), among them perhaps skippable ones, without
- *                             dictionaries; restoring alone: compressing is HEMSTITCH_INVALID_OPTION
+ *   HEMSTITCH_FORMAT_ZSTD     a frame of Zstandard (RFC 8878) that states its content's size, without checksum. One or
+ *                             more frames are restored, among them perhaps skippable ones, without dictionaries
  *
  * Each block is restored by itself, given its history. What formats allow:
  *
@@ -76,7 +76,9 @@ typedef struct CUstream_st* hemstitch_stream;
  *   DEFLATE    1 MiB             32768               any
  *   gzip, zlib 1 MiB             0                   any
  *   BGZF       65280             0                   any
- *   Zstandard  none              0                   any: one frame of at most 2^27 bytes of content is fast */
+ *   Zstandard  16 MiB            0                   any: one frame of at most 2^27 bytes of content is fast
+ *
+ * When restoring, compressed blocks of Zstandard have any size. */
 
 /* Raw blocks on the device. Arrays are aligned for their types. Blocks have any alignment, and may overlap
  * each other and each other's histories. */
@@ -99,9 +101,10 @@ typedef struct hemstitch_blocks {
 HEMSTITCH_API size_t hemstitch_blocks_compress_bound(hemstitch_format format, size_t block_bytes);
 
 /* Temporary device memory for hemstitch_blocks_compress_async(); for DEFLATE, zlib, gzip and BGZF about 18 bytes
- * per byte of content. Reads the bounds in `blocks`, never its arrays. `level` is one of the format's: 1..12.
- * The size of LZ4's hash tables depends on max_block_bytes, so equal blocks give equal bytes only under equal
- * bounds. */
+ * per byte of content; for Zstandard 11 to 22, but a call works on at most 256 MiB of content and 16,384 blocks at
+ * once (and a block more), and needs no more than for these, and 50 bytes for each block.
+ * Reads the bounds in `blocks`, never its arrays. `level` is one of the format's: 1..12, or Zstandard's -7..22. The
+ * size of LZ4's hash tables depends on max_block_bytes, so equal blocks give equal bytes only under equal bounds. */
 HEMSTITCH_API hemstitch_status hemstitch_blocks_compress_temp_bytes(hemstitch_format format,
                                                                     const hemstitch_blocks* blocks, int level,
                                                                     size_t* temp_bytes);

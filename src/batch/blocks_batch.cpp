@@ -47,10 +47,6 @@ const BatchFormat& batch_format(const hemstitch_format& given) {
   return batch_format(given, [](const BatchFormat&) { return true; });
 }
 
-const BatchFormat& compressing_format(const hemstitch_format& given) {
-  return batch_format(given, [](const BatchFormat& format) { return format.compresses(); });
-}
-
 Format long_stream_format(const hemstitch_format& given) {
   return batch_format(given, [](const BatchFormat& format) { return format.restores_long_streams(); }).id();
 }
@@ -59,7 +55,6 @@ Format long_stream_format(const hemstitch_format& given) {
 }  // namespace hemstitch
 
 using hemstitch::batch_format;
-using hemstitch::compressing_format;
 using hemstitch::guarded;
 using hemstitch::need_for;
 using hemstitch::needed;
@@ -68,7 +63,7 @@ extern "C" {
 
 size_t hemstitch_blocks_compress_bound(hemstitch_format format, size_t block_bytes) {
   size_t bound = std::numeric_limits<size_t>::max();
-  guarded([&] { bound = compressing_format(format).compress_bound(block_bytes); });
+  guarded([&] { bound = batch_format(format).compress_bound(block_bytes); });
   return bound;
 }
 
@@ -76,7 +71,7 @@ hemstitch_status hemstitch_blocks_compress_temp_bytes(hemstitch_format format, c
                                                       int level, size_t* temp_bytes) {
   return guarded([&] {
     needed(temp_bytes, "temp_bytes");
-    *temp_bytes = compressing_format(format).compress_temp_bytes(*needed(blocks, "blocks"), level);
+    *temp_bytes = batch_format(format).compress_temp_bytes(*needed(blocks, "blocks"), level);
   });
 }
 
@@ -91,8 +86,8 @@ hemstitch_status hemstitch_blocks_compress_async(hemstitch_format format, const 
     need_for(given.count, outputs, "outputs");
     need_for(given.count, output_bytes, "output_bytes");
     need_for(given.count, statuses, "statuses");
-    compressing_format(format).compress_async(given, level, {outputs, capacities, output_bytes, statuses},
-                                              {temp, temp_bytes}, stream);
+    batch_format(format).compress_async(given, level, {outputs, capacities, output_bytes, statuses},
+                                        {temp, temp_bytes}, stream);
   });
 }
 

@@ -1,27 +1,30 @@
-// Zstandard in the batch interface: checks arguments; zstd_batch_device.hpp does the rest. It restores, and does not compress
-// to it.
+// Zstandard in the batch interface: checks arguments; zstd_batch_device.hpp does the rest.
 #include <limits>
 
 #include "batch/zstd_batch_device.hpp"
+#include "core/messages.hpp"
 #include "core/status.hpp"
+#include "format/formats.hpp"
+#include "format/zstd/compress/zstd_compress_chunk.hpp"
+#include "match/common/parameter_check.hpp"
 
 namespace hemstitch {
 namespace {
-
-[[noreturn]] void refuse_to_compress() {
-  throw Error(Status::kInternal, "batch: batches are not compressed to Zstandard");
-}
 
 class ZstdBatch : public BatchFormat {
  public:
   Format id() const override { return Format::kZstd; }
 
-  bool compresses() const override { return false; }
-  std::size_t compress_bound(std::size_t) const override { return std::numeric_limits<std::size_t>::max(); }
-  std::size_t compress_temp_bytes(const hemstitch_blocks&, int) const override { refuse_to_compress(); }
-  void compress_async(const hemstitch_blocks&, int, const BatchOutputs&, BatchTemp,
-                      hemstitch_stream) const override {
-    refuse_to_compress();
+  std::size_t compress_bound(std::size_t block_bytes) const override {
+    return block_bytes <= kZstdMostChunkBytes ? zstd_chunk_bound(block_bytes)
+                                              : std::numeric_limits<std::size_t>::max();
+  }
+  std::size_t compress_temp_bytes(const hemstitch_blocks& blocks, int level) const override {
+    return zstd_compress_temp_bytes(blocks, checked_chunks(blocks, level));
+  }
+  void compress_async(const hemstitch_blocks& blocks, int level, const BatchOutputs& outputs, BatchTemp temp,
+                      hemstitch_stream stream) const override {
+    zstd_compress_async(blocks, checked_chunks(blocks, level), outputs, temp, stream);
   }
 
   std::size_t restore_temp_bytes(const hemstitch_compressed_blocks& compressed,
@@ -40,6 +43,16 @@ class ZstdBatch : public BatchFormat {
   void checksums_async(const void* const* d_spans, const std::size_t* d_span_bytes, std::uint64_t count,
                        std::uint32_t* d_checksums, hemstitch_stream stream) const override {
     zstd_checksums_async(d_spans, d_span_bytes, count, d_checksums, stream);
+  }
+
+ private:
+  static ZstdChunks checked_chunks(const hemstitch_blocks& blocks, int level) {
+    check_parameter("batch", "max_block_bytes", blocks.max_block_bytes, 0, kZstdMostChunkBytes);
+    check_parameter("batch", "max_history_bytes", blocks.max_history_bytes, 0, 0);
+    const LevelRange levels = FormatTable::instance().of(Format::kZstd).levels();
+    if (level < levels.least || level > levels.most)
+      throw Error(Status::kInvalidOption, out_of_range("batch: level", level, levels.least, levels.most));
+    return {.level = zstd_level(level)};
   }
 };
 

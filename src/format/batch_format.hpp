@@ -37,8 +37,6 @@ class BatchFormat {
 
   virtual Format id() const = 0;
 
-  // Whether devices compress to it. If not, the next three functions are not called.
-  virtual bool compresses() const { return true; }
   virtual std::size_t compress_bound(std::size_t block_bytes) const = 0;
   virtual std::size_t compress_temp_bytes(const hemstitch_blocks& blocks, int level) const = 0;
   virtual void compress_async(const hemstitch_blocks& blocks, int level, const BatchOutputs& outputs,

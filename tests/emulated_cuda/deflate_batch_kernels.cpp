@@ -11,8 +11,6 @@
 
 namespace hemstitch {
 
-void cuda::need_device() {}
-
 void deflate_checksums_by_kernels(Checksum kind, const void* const* d_spans, const std::size_t* d_span_bytes,
                                   std::uint64_t count, std::uint32_t* d_checksums, hemstitch_stream stream) {
   (kind == Checksum::kCrc32 ? cuda::crc32_spans_cuda : cuda::adler32_spans_cuda)(

@@ -10,9 +10,9 @@
 namespace hemstitch {
 namespace {
 
-constexpr hemstitch_format kBatchFormats[] = {HEMSTITCH_FORMAT_LZ4, HEMSTITCH_FORMAT_GZIP,
-                                              HEMSTITCH_FORMAT_BGZF, HEMSTITCH_FORMAT_ZLIB,
-                                              HEMSTITCH_FORMAT_DEFLATE};
+constexpr hemstitch_format kBatchFormats[] = {HEMSTITCH_FORMAT_LZ4,     HEMSTITCH_FORMAT_GZIP,
+                                              HEMSTITCH_FORMAT_BGZF,    HEMSTITCH_FORMAT_ZLIB,
+                                              HEMSTITCH_FORMAT_DEFLATE, HEMSTITCH_FORMAT_ZSTD};
 
 // Any number may be in an enumeration of C.
 hemstitch_format format_with(int number) {
@@ -53,8 +53,8 @@ TEST(BlocksBatch, AnotherFormatIsToldWhichOnesWork) {
   for (const int number : {0, -1, 99}) {
     const hemstitch_format format = format_with(number);
     const std::string blocks_work = "format is " + std::to_string(number) +
-                                    ", it can be LZ4 (1), gzip (2), BGZF (3), zlib (4), raw DEFLATE (5)";
-    const std::string restoring_works = blocks_work + ", Zstandard (6)";
+                                    ", it can be LZ4 (1), gzip (2), BGZF (3), zlib (4), raw DEFLATE (5), "
+                                    "Zstandard (6)";
     const std::string streams_work =
         "format is " + std::to_string(number) + ", it can be gzip (2), zlib (4), raw DEFLATE (5)";
     EXPECT_PRED2(names, hemstitch_blocks_compress_temp_bytes(format, &blocks, 1, &bytes),
@@ -64,30 +64,34 @@ TEST(BlocksBatch, AnotherFormatIsToldWhichOnesWork) {
                                                  nullptr, 0, nullptr),
                  blocks_work.c_str());
     EXPECT_PRED2(names, hemstitch_blocks_restore_temp_bytes(format, &compressed, 1, &bytes),
-                 restoring_works.c_str());
+                 blocks_work.c_str());
     EXPECT_PRED2(names,
                  hemstitch_blocks_restore_async(format, &compressed, nullptr, nullptr, 1, nullptr, nullptr,
                                                 nullptr, nullptr, 0, nullptr),
-                 restoring_works.c_str());
+                 blocks_work.c_str());
     EXPECT_PRED2(names, hemstitch_checksums_async(format, nullptr, nullptr, 0, nullptr, nullptr),
-                 restoring_works.c_str());
+                 blocks_work.c_str());
     EXPECT_PRED2(names, hemstitch_long_stream_temp_bytes(format, 1, 1, &bytes), streams_work.c_str());
     EXPECT_PRED2(
         names,
         hemstitch_long_stream_restore(format, nullptr, 0, nullptr, 0, &content_bytes, nullptr, 0, nullptr),
         streams_work.c_str());
   }
-  for (const hemstitch_format format : {HEMSTITCH_FORMAT_LZ4, HEMSTITCH_FORMAT_BGZF})
+  for (const hemstitch_format format : {HEMSTITCH_FORMAT_LZ4, HEMSTITCH_FORMAT_BGZF, HEMSTITCH_FORMAT_ZSTD})
     EXPECT_PRED2(names, hemstitch_long_stream_temp_bytes(format, 1, 1, &bytes),
                  "it can be gzip (2), zlib (4), raw DEFLATE (5)");
 }
 
-TEST(BlocksBatch, ZstandardIsOnlyRestored) {
-  const hemstitch_blocks blocks{};
-  std::size_t bytes = 0;
-  EXPECT_EQ(hemstitch_blocks_compress_bound(HEMSTITCH_FORMAT_ZSTD, 1), SIZE_MAX);
-  EXPECT_PRED2(names, hemstitch_blocks_compress_temp_bytes(HEMSTITCH_FORMAT_ZSTD, &blocks, 1, &bytes),
-               "format is 6, it can be LZ4 (1), gzip (2), BGZF (3), zlib (4), raw DEFLATE (5)");
+TEST(BlocksBatch, ChunksOfZstandardAreFramesWithRoomForRawBlocks) {
+  constexpr std::size_t kHeader = 9, kBlockHeader = 3, kBlockBytes = 65'536, kMost = 16 << 20;
+  for (const auto& [bytes, blocks] : {std::pair<std::size_t, std::size_t>{0, 1},
+                                      {1, 1},
+                                      {kBlockBytes, 1},
+                                      {kBlockBytes + 1, 2},
+                                      {kMost, kMost / kBlockBytes}})
+    EXPECT_EQ(hemstitch_blocks_compress_bound(HEMSTITCH_FORMAT_ZSTD, bytes),
+              kHeader + bytes + blocks * kBlockHeader);
+  EXPECT_EQ(hemstitch_blocks_compress_bound(HEMSTITCH_FORMAT_ZSTD, kMost + 1), SIZE_MAX);
 }
 
 TEST(BlocksBatch, ErrorsNameThePointerThatIsNull) {
@@ -167,19 +171,21 @@ TEST(BlocksBatch, EachFormatHasItsLimits) {
     hemstitch_format format;
     std::size_t most_block_bytes;
     std::uint32_t most_history_bytes;
+    int least_level = 1, most_level = 12;
   };
   for (const Limits& limits : {Limits{HEMSTITCH_FORMAT_LZ4, 0x7E000000, 65536},
                                {HEMSTITCH_FORMAT_GZIP, 1 << 20, 0},
                                {HEMSTITCH_FORMAT_BGZF, 65280, 0},
                                {HEMSTITCH_FORMAT_ZLIB, 1 << 20, 0},
-                               {HEMSTITCH_FORMAT_DEFLATE, 1 << 20, 32768}}) {
+                               {HEMSTITCH_FORMAT_DEFLATE, 1 << 20, 32768},
+                               {HEMSTITCH_FORMAT_ZSTD, 16 << 20, 0, -7, 22}}) {
     EXPECT_NE(compress(limits.format, limits.most_block_bytes, limits.most_history_bytes),
               HEMSTITCH_INVALID_OPTION)
         << limits.format;
     EXPECT_PRED2(names, compress(limits.format, limits.most_block_bytes + 1, 0), "max_block_bytes");
     EXPECT_PRED2(names, compress(limits.format, 1, limits.most_history_bytes + 1), "max_history_bytes");
     const hemstitch_blocks blocks{};
-    for (const int level : {0, 13})
+    for (const int level : {limits.least_level - 1, limits.most_level + 1})
       EXPECT_PRED2(names, hemstitch_blocks_compress_temp_bytes(limits.format, &blocks, level, &bytes),
                    "level");
   }
@@ -220,7 +226,8 @@ TEST(BlocksBatch, WithoutADeviceTheReasonIsGiven) {
     if (format != HEMSTITCH_FORMAT_DEFLATE) {
       EXPECT_PRED1(unavailable, hemstitch_checksums_async(format, nullptr, nullptr, 0, nullptr, nullptr));
     }
-    if (format == HEMSTITCH_FORMAT_LZ4 || format == HEMSTITCH_FORMAT_BGZF) continue;
+    if (format == HEMSTITCH_FORMAT_LZ4 || format == HEMSTITCH_FORMAT_BGZF || format == HEMSTITCH_FORMAT_ZSTD)
+      continue;
     EXPECT_PRED1(unavailable, hemstitch_long_stream_temp_bytes(format, 1, 1, &bytes));
     EXPECT_PRED1(unavailable, hemstitch_long_stream_restore(format, nullptr, 0, nullptr, 0, &content_bytes,
                                                             nullptr, 0, nullptr));

@@ -16,8 +16,10 @@
 #include "format/zstd/compress/parse/zstd_lazy.hpp"
 #include "format/zstd/compress/parse/zstd_optimal.hpp"
 #include "format/zstd/compress/parse/zstd_prices.hpp"
+#include "format/zstd/compress/zstd_compress_chunk.hpp"
 #include "format/zstd/compress/zstd_compress_reference.hpp"
 #include "format/zstd/compress/zstd_join.hpp"
+#include "format/zstd/frame/zstd_chunk_reference.hpp"
 #include "format/zstd/zstd_limits.hpp"
 #include "threads.hpp"
 #include "zstd_frames.hpp"
@@ -626,6 +628,41 @@ TEST(ZstdEncoder, DictionariesAndSeekableFiles) {
   CompressOptions options = reference_writing();
   options.dictionary = noise;
   EXPECT_LT(compress(std::span(noise).subspan(1000, 3000), options).size(), 50u);
+}
+
+// A chunk is such a frame, but for its checksum, and for the empty block that ends it.
+TEST(ZstdEncoder, ChunksAreFramesOfSeekableFiles) {
+  CompressOptions options;
+  options.format = Format::kZstd;
+  options.backend = "reference";
+  options.seekable_bytes = options.block_bytes = std::size_t{1} << 20;
+  for (const std::size_t size : {0, 1, 65'536, 200'000})
+    for (const int level : {-3, 1, 3, 22}) {
+      if (level == 22 && size > 1) continue;  // takes long
+      const Bytes content = mixed_bytes(size, 3);
+      options.level = level;
+      const Bytes file = compress(content, options);
+      Bytes chunk(zstd_chunk_bound(size));
+      const EncodedBlock written = compress_zstd_chunk_reference(content, zstd_level(level), chunk);
+      ASSERT_EQ(written.status, Status::kOk);
+      chunk.resize(written.bytes);
+      EXPECT_TRUE(read_by_libzstd(chunk).content == content) << size << " bytes, level " << level;
+      Bytes restored(size);
+      EXPECT_EQ(restore_zstd_chunk_reference(chunk, restored).output_bytes, size);
+      EXPECT_EQ(
+          compress_zstd_chunk_reference(content, zstd_level(level), std::span(chunk).first(written.bytes - 1))
+              .status,
+          Status::kOutputTooSmall);
+
+      chunk[4] |= std::byte{4};
+      if (size != 0) {
+        unmark_last_zstd_block(std::span(chunk).subspan(kZstdChunkHeaderBytes));
+        chunk.insert(chunk.end(), kZstdEndOfBlocks.begin(), kZstdEndOfBlocks.end());
+      }
+      ASSERT_LT(chunk.size(), file.size());
+      EXPECT_TRUE(std::ranges::equal(chunk, std::span(file).first(chunk.size())))
+          << size << " bytes, level " << level;
+    }
 }
 
 TEST(ZstdEncoder, LongWindowsAreRefused) {
