@@ -2,10 +2,10 @@
 #include <limits>
 
 #include "batch/zstd_batch_device.hpp"
+#include "batch/zstd_chunk.hpp"
 #include "core/messages.hpp"
 #include "core/status.hpp"
 #include "format/formats.hpp"
-#include "format/zstd/compress/zstd_compress_chunk.hpp"
 #include "match/common/parameter_check.hpp"
 
 namespace hemstitch {

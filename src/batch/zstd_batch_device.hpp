@@ -22,7 +22,7 @@ struct ZstdChunks {
 
 // Like the functions of BatchFormat. No chunk may have a history, or more than kZstdMostChunkBytes.
 std::size_t zstd_compress_temp_bytes(const hemstitch_blocks& blocks, const ZstdChunks& chunks);
-// The bytes of compress_zstd_chunk_reference() (format/zstd/compress/zstd_compress_chunk.hpp).
+// The bytes of compress_zstd_chunk_reference() (batch/zstd_chunk.hpp).
 void zstd_compress_async(const hemstitch_blocks& blocks, const ZstdChunks& chunks,
                          const BatchOutputs& outputs, BatchTemp temp, hemstitch_stream stream);
 std::size_t zstd_restore_temp_bytes(const hemstitch_compressed_blocks& compressed,

@@ -12,7 +12,7 @@
 
 #include "batch/batch_layout.hpp"
 #include "batch/zstd_batch_device.hpp"
-#include "format/zstd/compress/zstd_compress_chunk.hpp"
+#include "batch/zstd_chunk.hpp"
 #include "format/zstd/compress/zstd_encoder_cuda.hpp"
 #include "gpu/cuda/launch.hpp"
 

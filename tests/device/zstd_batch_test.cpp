@@ -4,8 +4,8 @@
 #include <zstd.h>
 
 #include "all_cores.hpp"
+#include "batch/zstd_chunk.hpp"
 #include "batch_pieces.hpp"
-#include "format/zstd/compress/zstd_compress_chunk.hpp"
 #include "lz4_batch.hpp"
 
 namespace hemstitch {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <numeric>
 
-#include "format/zstd/compress/zstd_compress_chunk.hpp"
+#include "batch/zstd_chunk.hpp"
 #include "kernel_buffer.hpp"
 #include "shapes.hpp"
 #include "zstd_batch_kernels.hpp"

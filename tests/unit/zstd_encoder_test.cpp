@@ -5,6 +5,7 @@
 #include <numeric>
 #include <random>
 
+#include "batch/zstd_chunk.hpp"
 #include "core/options.hpp"
 #include "format/zstd/block/zstd_block_header.hpp"
 #include "format/zstd/compress/entropy/zstd_block_writer.hpp"
@@ -16,7 +17,6 @@
 #include "format/zstd/compress/parse/zstd_lazy.hpp"
 #include "format/zstd/compress/parse/zstd_optimal.hpp"
 #include "format/zstd/compress/parse/zstd_prices.hpp"
-#include "format/zstd/compress/zstd_compress_chunk.hpp"
 #include "format/zstd/compress/zstd_compress_reference.hpp"
 #include "format/zstd/compress/zstd_join.hpp"
 #include "format/zstd/frame/zstd_chunk_reference.hpp"

@@ -8,7 +8,6 @@ set(host
   compress/parse/zstd_lazy_reference.cpp
   compress/parse/zstd_optimal_reference.cpp
   compress/parse/zstd_prices.cpp
-  compress/zstd_compress_chunk.cpp
   compress/zstd_compress_cpu.cpp
   compress/zstd_compress_reference.cpp
   compress/zstd_join.cpp

@@ -1,4 +1,4 @@
-#include "format/zstd/compress/zstd_compress_chunk.hpp"
+#include "batch/zstd_chunk.hpp"
 
 #include <algorithm>
 #include <vector>
