@@ -1,4 +1,4 @@
-"""Hemstitch: LZ4, gzip, BGZF, zlib, raw DEFLATE and Zstandard on all cores, and all but the last on a GPU where there is one.
+"""Hemstitch: LZ4, gzip, BGZF, zlib, raw DEFLATE and Zstandard on all cores, and on a GPU where there is one.
 
     packed = hemstitch.compress(data)                   # bytes that `lz4` reads
     data = hemstitch.restore(packed)

@@ -14,6 +14,7 @@ _DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}  # its DLDataTypeCode, 
 _LEGACY_STREAM = 1  # the default stream's number in both protocols, where 0 is none
 # Files in memory that are open at once.
 _MOST_OPEN_FILES = 200
+_ZSTD_BEGIN = b"\x28\xb5\x2f\xfd"
 
 
 class DeviceArray:
@@ -133,6 +134,8 @@ def compress_many(objs, *, format="lz4", level=None, backend="auto", threads=0, 
         raise Error(Status.INVALID_OPTION, f"backend is {backend!r}; only 'cuda' compresses a device's array")
     if content_checksum:
         raise Error(Status.INVALID_OPTION, "a device computes no content_checksum, which is serial; blocks have their own checksums")
+    if seekable_bytes or window_log:
+        raise Error(Status.INVALID_OPTION, "seekable_bytes and window_log work only for data on the host; a device's array becomes frames of 4 MiB")
     if progress is not None:
         raise Error(Status.INVALID_OPTION, "progress works only for data on the host; a device's array is compressed as a whole")
     batch, given, run = _batch_of(objs, stream)
@@ -188,7 +191,10 @@ def restore_many(objs, *, device=None, format="auto", backend="auto", threads=0,
     stream = stream_number(stream)
     if format in ("zlib", "deflate"):
         return _restored_streams(objs, format, number, stream)
-    return _loaded(objs, number, threads, stream)
+    of_zstd = [format == "zstd" or (format == "auto" and bytes(one[:4]) == _ZSTD_BEGIN) for one in objs]
+    uploaded = iter(_uploaded([one for one, is_so in zip(objs, of_zstd) if is_so], number, threads, window_log, stream))
+    loaded = iter(_loaded([one for one, is_so in zip(objs, of_zstd) if not is_so], number, threads, stream))
+    return [next(uploaded if is_so else loaded) for is_so in of_zstd]
 
 
 def _restored_streams(objs, format, device, stream):
@@ -204,6 +210,19 @@ def _restored_streams(objs, format, device, stream):
         for i, address, size, status in zip(good, addresses, sizes, statuses):
             results[i] = (batch.failure(status, f"the {format} stream cannot be restored") if status else
                           DeviceArray(content, device, address=int(address), nbytes=int(size), stream=stream))
+    return results
+
+
+def _uploaded(objs, device, threads, window_log, stream):
+    """Zstandard, which files are not loaded from: the processor restores it."""
+    from . import _device_batch as batch
+
+    results = []
+    for content in _core.restore_many(objs, format="zstd", threads=threads, window_log=window_log) if objs else []:
+        if not isinstance(content, Error):
+            memory, (address,) = batch.Run(device, stream).upload([content])
+            content = DeviceArray(memory, device, address=int(address), nbytes=len(content), stream=stream)
+        results.append(content)
     return results
 
 

@@ -13,9 +13,10 @@ from ._errors import Error, Status
 
 #: Places of pieces in device memory, and what stands behind the last one.
 _ALIGNMENT, SLACK_BYTES = 16, 64
-#: Content that is compressed at once: temporary memory is up to 18 times that.
+#: Content that is compressed at once: temporary memory is up to 22 times that.
 _STRETCH_BYTES = 256 << 20
-_MOST_BLOCK_BYTES = {"gzip": 1 << 20, "bgzf": 65280, "zlib": 1 << 20, "deflate": 1 << 20}
+_MOST_BLOCK_BYTES = {"gzip": 1 << 20, "bgzf": 65280, "zlib": 1 << 20, "deflate": 1 << 20, "zstd": 4 << 20}
+_DEFAULT_LEVELS = {"zstd": 3}  # of the others: 6
 _FRAME_HEADER_BYTES = 19
 _DEFAULT_BLOCK_BYTES = 256 << 10
 
@@ -186,13 +187,14 @@ def compress_frames(run, spans, level, block_bytes):
 
 
 def compress_streams(run, format, spans, level):
-    """The same for gzip, bgzf, zlib and deflate: of gzip members of 1 MiB, of BGZF blocks, one behind the other."""
+    """The same for gzip, bgzf, zlib, deflate and zstd: of gzip members of 1 MiB, of BGZF blocks, of Zstandard's frames of 4 MiB, one behind the
+    other."""
     most = _MOST_BLOCK_BYTES[format]
     pieces, first = [], [0]
     for address, size in spans:
         if size > most and format in ("zlib", "deflate"):
             raise Error(Status.INVALID_OPTION,
-                        f"a {format} stream of a device's array holds at most {most} bytes, but this one has {size}; gzip, bgzf and lz4 have no limit")
+                        f"a {format} stream of a device's array holds at most {most} bytes, but this one has {size}; gzip, bgzf, lz4 and zstd have no limit")
         pieces += [(address + at, min(most, size - at)) for at in range(0, size, most)] or [(address, 0)]
         first.append(len(pieces))
     addresses = numpy.array([address for address, _ in pieces], "u8")
@@ -206,7 +208,7 @@ def compress_streams(run, format, spans, level):
             [addresses[begin:end], sizes[begin:end], outputs, numpy.full(end - begin, bound, "u8")])
         results = _Results(run, end - begin)
         run.blocks_compress(format, end - begin, int(t_blocks), int(t_sizes), int(sizes[begin:end].max()), int(sizes[begin:end].sum()),
-                            level or 6, int(t_outputs), int(t_rooms), results.output_bytes, results.statuses)
+                            level or _DEFAULT_LEVELS.get(format, 6), int(t_outputs), int(t_rooms), results.output_bytes, results.statuses)
         rooms.append((room, begin, end))
         one_done, one_statuses = results.take()
         done.append(one_done)

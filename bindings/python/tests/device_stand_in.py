@@ -125,6 +125,9 @@ class Core:
         def compressed(block, room):
             if format == "bgzf":  # without the empty block at the end
                 return hemstitch.compress(block, format="bgzf", level=level)[:-28], 0
+            if format == "zstd":
+                assert level in (3, 5)
+                return hemstitch.compress(block, format="zstd", level=level), 0
             work = zlib.compressobj(level, zlib.DEFLATED, _WINDOW[format])
             return work.compress(block) + work.flush(), 0
 

@@ -150,7 +150,7 @@ def test_many_to_a_device(fake, text):
 
 
 FORMATS = {"lz4": lz4.frame.decompress, "gzip": gzip.decompress, "bgzf": gzip.decompress, "zlib": zlib.decompress,
-           "deflate": lambda data: zlib.decompress(data, -15)}
+           "deflate": lambda data: zlib.decompress(data, -15), "zstd": lambda data: hemstitch.restore(data, format="zstd", backend="cpu", threads=1)}
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -166,7 +166,7 @@ def test_device_arrays_in_and_out(fake, shapes, format):
     restored = hemstitch.restore_many(packed, stream=7, format=format)
     assert list(map(held, restored)) == shapes
     assert fake.waits == waits + 1  # for all of them
-    single = hemstitch.compress(arrays[5], format=format, level=3)
+    single = hemstitch.compress(arrays[5], format=format, level=5)
     assert hemstitch.restore(single, format=format).tobytes() == shapes[5]
     # What another library holds: only its bytes tell where its blocks are.
     foreign = OnDevice(numpy.frombuffer(held(single), "u1"))
@@ -174,7 +174,7 @@ def test_device_arrays_in_and_out(fake, shapes, format):
     assert hemstitch.restore(foreign, format=format, device="cpu") == shapes[5]
 
 
-@pytest.mark.parametrize("format", ["gzip", "bgzf", "lz4"])
+@pytest.mark.parametrize("format", ["gzip", "bgzf", "lz4", "zstd"])
 def test_more_than_a_block(fake, text, format, monkeypatch):
     monkeypatch.setattr(_device_batch, "_STRETCH_BYTES", 3 << 20)
     contents = [(text * 12)[:size] for size in (1 << 20, (1 << 20) + 1, 9_000_000, 0, 5)]
@@ -188,9 +188,25 @@ def test_more_than_a_block(fake, text, format, monkeypatch):
             hemstitch.compress(OnDevice(numpy.frombuffer(contents[1], "u1")), format=narrow)
 
 
+def test_zstandard_on_the_device(fake, text):
+    """Frames of 4 MiB at most. The processor restores those of others, which do not tell where they end."""
+    content = (text * 40)[:9_000_000]
+    packed = hemstitch.compress(OnDevice(numpy.frombuffer(content, "u1")), format="zstd")
+    frames = held(packed)
+    assert frames.count(b"\x28\xb5\x2f\xfd") == 3 and hemstitch.restore(frames) == content
+    assert held(hemstitch.restore(packed)) == content and fake.restored == ["zstd"]
+    theirs = [hemstitch.compress(text, format="zstd"), hemstitch.compress(text, format="lz4"), frames, frames[:-1]]
+    restored = hemstitch.restore_many(theirs, device="cuda", stream=4, errors="return")
+    assert [held(one) for one in restored[:3]] == [text, text, content] and isinstance(restored[3], hemstitch.Error)
+    assert held(hemstitch.restore(theirs[0], device="cuda", format="zstd")) == text
+    for option in ({"seekable_bytes": 1 << 20}, {"window_log": 24}):
+        with pytest.raises(hemstitch.Error, match="only for data on the host"):
+            hemstitch.compress(OnDevice(numpy.arange(10)), format="zstd", **option)
+
+
 def test_what_is_damaged_on_the_device(fake, text):
     text = text[:1 << 20]
-    for format in ("lz4", "zlib", "gzip"):
+    for format in ("lz4", "zlib", "gzip", "zstd"):
         good, bad = hemstitch.compress_many([OnDevice(numpy.frombuffer(text, "u1"))] * 2, format=format)
         # In its middle: a block's bytes, or its checksum's.
         put(bad._address + bad.nbytes // 2, bytes(100))
@@ -431,7 +447,7 @@ class TestOnAGpu:
         if format == "lz4":  # the twins' bytes
             assert [one.tobytes() for one in packed] == [hemstitch.compress(shape, backend="reference") for shape in shapes]
 
-    @pytest.mark.parametrize("format", ["lz4", "gzip", "bgzf"])
+    @pytest.mark.parametrize("format", ["lz4", "gzip", "bgzf", "zstd"])
     def test_large(self, library, text, format):
         library = library()
         content = (text * 300)[:300_000_001]
