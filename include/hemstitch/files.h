@@ -147,15 +147,17 @@ HEMSTITCH_API void hemstitch_release_content(hemstitch_device_content* content);
 /* Zeros and NULLs are the defaults, and so is a NULL pointer to the options. */
 typedef struct hemstitch_frame_save_options {
   size_t size;            /* sizeof(hemstitch_frame_save_options) */
-  int level;              /* 1 to 12; 0: the default */
-  size_t block_bytes;     /* 64K, 256K, 1M or 4M; 0: the default */
+  int level;              /* 1 to 12, of Zstandard -7 to 22; 0: the default */
+  size_t block_bytes;     /* 64K, 256K, 1M or 4M; of Zstandard 64K to 16M; 0: the default */
   int no_block_checksums; /* 1: blocks have no checksums */
   unsigned threads;       /* threads that write; 0: one per core */
   /* a cudaStream_t: the content is read after the work given to this stream so far */
   struct CUstream_st* stream;
+  hemstitch_format
+      format; /* HEMSTITCH_FORMAT_LZ4, the default, or _ZSTD: a file of many frames, with a seek table */
 } hemstitch_frame_save_options;
 
-/* Compresses content[0, content_bytes), memory of a CUDA device, into one frame. The file gets its name when
+/* Compresses content[0, content_bytes), memory of a CUDA device, into one frame, or Zstandard's many. The file gets its name when
  * it is complete, and replaces a file of that name. After an error everything is as before.
  *   frame_bytes   set to the frame's size on success; may be NULL */
 HEMSTITCH_API hemstitch_status hemstitch_save_frame(const void* content, uint64_t content_bytes,

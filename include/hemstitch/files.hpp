@@ -162,10 +162,11 @@ HEMSTITCH_API std::vector<DeviceContent> load_frames(const std::vector<std::stri
                                                      const FrameLoadOptions& options = {});
 
 struct FrameSaveOptions {
-  int level = 0;                // kMinLevel..kMaxLevel; 0: the default, 1
-  std::size_t block_bytes = 0;  // 64K, 256K, 1M or 4M; 0: the default, 256K
-  bool block_checksums = true;
-  unsigned threads = 0;  // threads that write; 0: one per core
+  Format format = Format::kLz4;  // or kZstd: then see below
+  int level = 0;                 // of the format; 0: the default, 1 (of Zstandard 3)
+  std::size_t block_bytes = 0;   // 64K, 256K, 1M or 4M; 0: the default, 256K
+  bool block_checksums = true;   // Zstandard's blocks have none
+  unsigned threads = 0;          // threads that write; 0: one per core
   // A cudaStream_t. The content is read after the work given to this stream so far.
   CUstream_st* stream = nullptr;
 };
@@ -174,6 +175,10 @@ struct FrameSaveOptions {
 // bytes are those that `hemstitch --backend cuda` writes. The file gets its name when it is complete, and
 // replaces a file of that name. After an Error everything is as before. The call does not wait until the file
 // has reached the disk.
+//
+// In Zstandard, the content becomes a file of many frames, each of block_bytes (64 KB to 16 MB; 0: the default, 4 MB), with the public
+// seek table behind them: any reader of the format restores it. Frames have no checksums, which are serial. They are not loaded by
+// load_frame().
 HEMSTITCH_API std::uint64_t save_frame(std::span<const std::byte> content, const std::string& path,
                                        const FrameSaveOptions& options = {});
 

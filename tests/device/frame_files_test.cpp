@@ -6,9 +6,11 @@
 #include <random>
 #include <thread>
 
+#include "batch/zstd_chunk.hpp"
 #include "core/bytes.hpp"
 #include "cuda_test.hpp"
 #include "files/frame_files_device.hpp"
+#include "format/formats.hpp"
 #include "format/lz4/frame/lz4_frame.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "hemstitch/files.h"
@@ -213,6 +215,45 @@ TEST_F(FrameFilesDeviceTest, SavesTheBytesOfTheReference) {
         }
         EXPECT_EQ(on_host(load_frame(path("saved"))), content);
       }
+  EXPECT_EQ(entries(), 1u);
+}
+
+TEST_F(FrameFilesDeviceTest, SavesZstandardAsFramesWithASeekTable) {
+  constexpr std::size_t kFrameBytes = 64 << 10;
+  CompressOptions seekable;
+  seekable.format = Format::kZstd;
+  seekable.seekable_bytes = seekable.block_bytes = kFrameBytes;
+  const auto writer = FormatTable::instance().of(Format::kZstd).make_writer(seekable);
+  const Bytes text = testing::mixed_bytes(1'000'000);
+  for (const std::size_t bytes :
+       {std::size_t{0}, std::size_t{1}, kFrameBytes, kFrameBytes + 1, std::size_t{1'000'000}})
+    for (const int level : {1, 3}) {
+      const Bytes content(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(bytes));
+      const OnDevice d_content(content);
+      Bytes expected(bytes == 0 ? writer->room().end_bytes : 0);
+      if (bytes == 0) expected.resize(writer->write_end(0, std::nullopt, expected.data()));
+      std::vector<FrameWriter::BlockBytes> frames;
+      for (std::size_t at = 0; at < bytes; at += kFrameBytes) {
+        const auto part = std::span(content).subspan(at, std::min(kFrameBytes, bytes - at));
+        Bytes frame(zstd_chunk_bound(part.size()));
+        frame.resize(compress_zstd_chunk_reference(part, zstd_level(level), frame).bytes);
+        frames.push_back({static_cast<std::uint32_t>(frame.size()), static_cast<std::uint32_t>(part.size())});
+        expected.insert(expected.end(), frame.begin(), frame.end());
+      }
+      Bytes table(writer->room().table_bytes_of(frames.size()));
+      table.resize(writer->write_table(frames, table.data()));
+      expected.insert(expected.end(), table.begin(), table.end());
+      const FrameSaveOptions options{.format = Format::kZstd, .level = level, .block_bytes = kFrameBytes};
+      for (const auto& sizes : {FrameSaveSizes{}, FrameSaveSizes{.batch_bytes = 1, .piece_bytes = 5000},
+                                FrameSaveSizes{.batch_bytes = 200'000, .piece_bytes = 70'000}}) {
+        EXPECT_EQ(save_frame_cuda(d_content.span(), path("saved"), options, sizes), expected.size());
+        ASSERT_EQ(testing::read_file(path("saved")), expected) << bytes << " bytes at level " << level;
+      }
+      EXPECT_EQ(restore(expected), content);
+      // With the defaults: level 3, frames of 4 MB.
+      save_frame(d_content.span(), path("saved"), {.format = Format::kZstd});
+      EXPECT_EQ(restore(testing::read_file(path("saved"))), content);
+    }
   EXPECT_EQ(entries(), 1u);
 }
 

@@ -126,6 +126,10 @@ TEST_F(FrameFilesTest, OptionsAreCheckedAtTheDoor) {
   EXPECT_TRUE(refuses({.level = 13}));
   EXPECT_TRUE(refuses({.block_bytes = 1000}));
   EXPECT_TRUE(refuses({.threads = 5000}));
+  EXPECT_TRUE(refuses({.format = Format::kGzip}));
+  EXPECT_TRUE(refuses({.format = Format::kZstd, .level = 23}));
+  for (const std::size_t block_bytes : {1000, 32 << 20})
+    EXPECT_TRUE(refuses({.format = Format::kZstd, .block_bytes = block_bytes}));
   EXPECT_EQ(status_of([&] { load_frame(path("file"), {.threads = 5000}); }), Status::kInvalidOption);
   EXPECT_EQ(entries(), 0u);
 

@@ -7,6 +7,7 @@
 
 #include "batch/zstd_chunk.hpp"
 #include "core/options.hpp"
+#include "format/formats.hpp"
 #include "format/zstd/block/zstd_block_header.hpp"
 #include "format/zstd/compress/entropy/zstd_block_writer.hpp"
 #include "format/zstd/compress/entropy/zstd_cells.hpp"
@@ -663,6 +664,38 @@ TEST(ZstdEncoder, ChunksAreFramesOfSeekableFiles) {
       EXPECT_TRUE(std::ranges::equal(chunk, std::span(file).first(chunk.size())))
           << size << " bytes, level " << level;
     }
+}
+
+// As save_frame() writes them.
+TEST_WITH_THREADS(ZstdEncoder, ChunksWithASeekTableAreAFile) {
+  constexpr std::size_t kChunkBytes = 64 << 10;
+  CompressOptions options;
+  options.format = Format::kZstd;
+  options.seekable_bytes = options.block_bytes = kChunkBytes;
+  const auto writer = FormatTable::instance().of(Format::kZstd).make_writer(options);
+  for (const std::size_t size : {std::size_t{1}, kChunkBytes, 3 * kChunkBytes + 1}) {
+    const Bytes content = mixed_bytes(size, 4);
+    Bytes file;
+    std::vector<FrameWriter::BlockBytes> blocks;
+    for (std::size_t at = 0; at < size; at += kChunkBytes) {
+      const auto part = std::span(content).subspan(at, std::min(kChunkBytes, size - at));
+      Bytes chunk(zstd_chunk_bound(part.size()));
+      chunk.resize(compress_zstd_chunk_reference(part, zstd_level(1), chunk).bytes);
+      blocks.push_back({static_cast<std::uint32_t>(chunk.size()), static_cast<std::uint32_t>(part.size())});
+      file = file + chunk;
+    }
+    Bytes table(writer->room().table_bytes_of(blocks.size()));
+    table.resize(writer->write_table(blocks, table.data()));
+    file = file + table;
+    Bytes once(size + 1);
+    EXPECT_EQ(ZSTD_decompress(once.data(), once.size(), file.data(), file.size()), size);
+    for (const char* backend : {"cpu", "reference"}) {
+      RestoreOptions restoring;
+      restoring.backend = backend;
+      restoring.threads = 2;
+      EXPECT_TRUE(restore(file, restoring) == content) << backend << ", " << size << " bytes";
+    }
+  }
 }
 
 TEST(ZstdEncoder, LongWindowsAreRefused) {

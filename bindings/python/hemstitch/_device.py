@@ -94,14 +94,15 @@ def load_many(paths, device="cuda", *, threads=0, verify_checksums=True, stream=
     return [DeviceArray(content, number, freed_on=freed_on) for content in contents]
 
 
-def save(array, path, *, level=None, block_bytes=0, threads=0, stream=None):
+def save(array, path, *, format="lz4", level=None, block_bytes=0, threads=0, stream=None):
     """Compresses an array's bytes into a file, one LZ4 frame, and returns the file's size. An array on a device is compressed there,
-    after the work on `stream` so far. The file gets its name when it is complete."""
+    after the work on `stream` so far; in Zstandard (`format`), it becomes frames of `block_bytes`, with a seek table. The file gets its name when it is
+    complete."""
     path = os.fspath(path)
     if is_on_device(array):
         given = _Given(array, stream)
-        return _core.save(given.address, given.nbytes, path, level=level, block_bytes=block_bytes, threads=threads, stream=given.stream)
-    packed = _core.compress(array, level=level, block_bytes=block_bytes, threads=threads)
+        return _core.save(given.address, given.nbytes, path, format=format, level=level, block_bytes=block_bytes, threads=threads, stream=given.stream)
+    packed = _core.compress(array, format=format, level=level, block_bytes=block_bytes, threads=threads)
     number, temporary = tempfile.mkstemp(dir=os.path.dirname(os.path.abspath(path)))
     try:
         with open(number, "wb") as file:

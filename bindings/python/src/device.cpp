@@ -24,9 +24,10 @@ std::vector<DeviceContent> load(const std::vector<std::string>& paths, int devic
 }
 
 std::uint64_t save(std::uintptr_t address, std::size_t bytes, const std::string& path,
-                   std::optional<int> level, std::size_t block_bytes, unsigned threads,
-                   std::uintptr_t stream) {
+                   const std::string& format, std::optional<int> level, std::size_t block_bytes,
+                   unsigned threads, std::uintptr_t stream) {
   FrameSaveOptions options;
+  if (const std::optional<Format> given = format_of(format)) options.format = *given;
   options.level = level.value_or(0);
   options.block_bytes = block_bytes;
   options.threads = working_place("cuda", threads).threads;
@@ -62,8 +63,8 @@ void add_device(nb::module_& module) {
       .def_prop_ro("restored_on_device", &DeviceContent::restored_on_device);
   module.def("load", load, "paths"_a, nb::kw_only(), "device"_a = 0, "threads"_a = 0,
              "verify_checksums"_a = true, "stream"_a = 0);
-  module.def("save", save, "address"_a, "bytes"_a, "path"_a, nb::kw_only(), "level"_a = nb::none(),
-             "block_bytes"_a = 0, "threads"_a = 0, "stream"_a = 0);
+  module.def("save", save, "address"_a, "bytes"_a, "path"_a, nb::kw_only(), "format"_a = "lz4",
+             "level"_a = nb::none(), "block_bytes"_a = 0, "threads"_a = 0, "stream"_a = 0);
   module.def("dlpack_span", dlpack_span, "array"_a);
   module.def("dlpack_capsule", dlpack_capsule, "address"_a, "shape"_a, "code"_a, "bits"_a, "device"_a,
              "owner"_a);

@@ -345,9 +345,11 @@ def test_save(fake, tmp_path):
     for array, stream, number in [(OnDevice(values), None, 0), (OnDevice(values, stream=12), None, 12), (OnDevice(values), 7, 7),
                                   (OnDevice(values), Stream(), 99), (OnDevice(values), Ptr(), 98)]:
         size = hemstitch.save(array, tmp_path / "a.lz4", level=1, stream=stream)
-        assert fake.files[-1] == {"level": 1, "block_bytes": 0, "threads": 0, "stream": number}
+        assert fake.files[-1] == {"format": "lz4", "level": 1, "block_bytes": 0, "threads": 0, "stream": number}
         assert size == (tmp_path / "a.lz4").stat().st_size
         assert lz4.frame.decompress((tmp_path / "a.lz4").read_bytes()) == values.tobytes()
+    hemstitch.save(OnDevice(values), tmp_path / "a.zst", format="zstd", block_bytes=1 << 20)
+    assert fake.files[-1] == {"format": "zstd", "level": None, "block_bytes": 1 << 20, "threads": 0, "stream": 0}
     # One piece of memory with its strides said.
     array = OnDevice(values)
     array.__cuda_array_interface__["strides"] = values.strides
@@ -368,6 +370,9 @@ def test_save_of_host_arrays(tmp_path):
         else:
             assert hemstitch.save(array, tmp_path / "a.lz4") == (tmp_path / "a.lz4").stat().st_size
             assert hemstitch.load(tmp_path / "a.lz4", "cpu") == values.tobytes()
+    hemstitch.save(values, tmp_path / "a.zst", format="zstd")
+    assert hemstitch.restore((tmp_path / "a.zst").read_bytes(), format="zstd") == values.tobytes()
+    (tmp_path / "a.zst").unlink()
     with pytest.raises(FileNotFoundError):
         hemstitch.save(values, tmp_path / "missing" / "a.lz4")
     assert {path.name for path in tmp_path.iterdir()} == {"a.lz4"}

@@ -166,11 +166,13 @@ hemstitch_status hemstitch_save_frame(const void* content, uint64_t content_byte
     need_for(content_bytes, content, "content");
     needed(path, "path");
     const auto all = sized(given, "options");
-    const FrameSaveOptions options{.level = all.level,
-                                   .block_bytes = all.block_bytes,
-                                   .block_checksums = all.no_block_checksums == 0,
-                                   .threads = all.threads,
-                                   .stream = all.stream};
+    FrameSaveOptions options{.level = all.level,
+                             .block_bytes = all.block_bytes,
+                             .block_checksums = all.no_block_checksums == 0,
+                             .threads = all.threads,
+                             .stream = all.stream};
+    if (const int format = number_of(all.format); format != HEMSTITCH_FORMAT_DEFAULT)
+      options.format = static_cast<Format>(format);
     const std::uint64_t bytes =
         save_frame({static_cast<const std::byte*>(content), content_bytes}, path, options);
     if (frame_bytes != nullptr) *frame_bytes = bytes;

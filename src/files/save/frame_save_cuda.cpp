@@ -2,7 +2,7 @@
 //
 //   calling thread    batch after batch: enqueue its compression;
 //                     once the batch before is done, hand out its pieces
-//   device            frames of batches, with headers and checksums (batch/lz4_frame_cuda.cu), on one stream
+//   device            batches (batch_compressors_cuda.hpp), on one stream
 //   writing threads   download a piece, write it to its place in the file
 //
 // The place of a batch's blocks in the file is known once the batches before it are compressed. So batches
@@ -21,14 +21,13 @@
 #include <thread>
 #include <vector>
 
-#include "batch/lz4_batch_device.hpp"
 #include "core/options.hpp"
 #include "files/frame_files_device.hpp"
+#include "files/save/batch_compressors_cuda.hpp"
 #include "files/save/frame_batches.hpp"
 #include "files/save/new_file.hpp"
 #include "format/formats.hpp"
 #include "gpu/cuda/current_device.hpp"
-#include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/devices.hpp"
 #include "gpu/cuda/event.hpp"
 
@@ -36,16 +35,7 @@ namespace hemstitch {
 namespace {
 
 using cuda::check;
-using cuda::DeviceBuffer;
 using cuda::Event;
-
-// As if no block shrank, with the frame's bytes around each.
-std::uint64_t most_frame_bytes(const FrameWriter& writer, std::uint64_t content_bytes) {
-  const FrameRoom room = writer.room();
-  return room.header_bytes + content_bytes +
-         writer.layout(content_bytes).body_block_count() * room.around_block_bytes() + room.last_byte_bytes +
-         room.end_bytes;
-}
 
 class FrameSaver {
  public:
@@ -53,9 +43,12 @@ class FrameSaver {
              const FrameSaveOptions& options, const FrameSaveSizes& sizes)
       : device_(device), content_(content), options_(options), sizes_(sizes), file_(path) {
     CompressOptions compress;
+    compress.format = options.format;
     compress.level = options.level;
     compress.block_bytes = options.block_bytes;
     compress.block_checksums = options.block_checksums;
+    if (FormatTable::instance().of(options.format).choices().seekable)
+      compress.seekable_bytes = options.block_bytes;
     writer_ = FormatTable::instance().of(compress.format).make_writer(compress);
     const std::uint64_t batch_bytes =
         std::max<std::uint64_t>(sizes.batch_bytes / options.block_bytes, 1) * options.block_bytes;
@@ -74,9 +67,8 @@ class FrameSaver {
   }
 
  private:
-  // The output of a batch.
+  // A batch whose output the compressor has.
   struct Slot {
-    DeviceBuffer<std::byte> output;
     Event done{Event::Kind::kWait};
     std::size_t pieces_left = 0;  // not written yet
   };
@@ -104,31 +96,28 @@ class FrameSaver {
             "cudaMemcpyAsync");
       stream_.synchronize();
     }
-    const std::vector<std::byte> end = write_frame_end(*writer_, content_.size(), last);
-    file_.write(file_bytes_, end);
-    file_bytes_ += end.size();
+    append(write_frame_end(*writer_, content_.size(), last));
+    if (!writer_->room().has_table()) return;
+    std::vector<std::byte> table(writer_->room().table_bytes_of(blocks_.size()));
+    table.resize(writer_->write_table(blocks_, table.data()));
+    append(table);
+  }
+  void append(std::span<const std::byte> bytes) {
+    file_.write(file_bytes_, bytes);
+    file_bytes_ += bytes.size();
   }
 
   void run_batches() {
-    hemstitch_lz4_frame frame{};
-    frame.block_bytes = static_cast<std::uint32_t>(options_.block_bytes);
-    frame.block_checksums = options_.block_checksums;
-    std::uint64_t most_bytes = 0, most_temp_bytes = 0;
-    for (const FrameBatch& batch : batches_) most_bytes = std::max(most_bytes, batch.given_bytes);
-    // The last batch may be a little shorter or longer than the others.
-    for (const FrameBatch* batch : {&batches_.front(), &batches_.back()})
-      most_temp_bytes = std::max<std::uint64_t>(
-          most_temp_bytes, lz4_frame_compress_temp_bytes(batch->given_bytes, frame, options_.level));
-    const std::uint64_t capacity = most_frame_bytes(*writer_, most_bytes);
     const std::size_t slot_count = std::min(slots_.size(), batches_.size());
-    temp_ = DeviceBuffer<std::byte>(most_temp_bytes, stream_.get(), device_.memory());
-    d_results_ = DeviceBuffer<Result>(slot_count, stream_.get(), device_.memory());
-    check(cudaMemsetAsync(d_results_.get(), 0, d_results_.bytes(), stream_.get()),
-          "cudaMemsetAsync");  // padding, too
-    results_ = device_.pinned().take(slot_count * sizeof(Result));
-    auto* const h_results = reinterpret_cast<Result*>(results_.span().data());
-    for (std::size_t i = 0; i < slot_count; ++i)
-      slots_[i].output = DeviceBuffer<std::byte>(capacity, stream_.get(), device_.memory());
+    const SaveWork work{.device = device_,
+                        .stream = stream_,
+                        .content = content_,
+                        .options = options_,
+                        .writer = *writer_,
+                        .batches = batches_,
+                        .header_bytes = header_bytes_,
+                        .slot_count = slot_count};
+    compressor_ = writer_->room().has_table() ? make_blocks_compressor(work) : make_frame_compressor(work);
     {
       // Waits for what the caller has enqueued with the content.
       Event before;
@@ -153,21 +142,13 @@ class FrameSaver {
         if (i < batches_.size()) {
           const std::size_t number = i % slot_count;
           if (!wait_until_written(number)) break;
-          Slot& slot = slots_[number];
-          const FrameBatch& batch = batches_[i];
-          Result* const d_result = d_results_.get() + number;
-          lz4_frame_compress_async(content_.data() + batch.at, batch.given_bytes, frame, options_.level,
-                                   slot.output.get(), capacity, &d_result->bytes, &d_result->status,
-                                   {temp_.get(), temp_.bytes()}, stream_.get());
-          check(cudaMemcpyAsync(h_results + number, d_result, sizeof(Result), cudaMemcpyDeviceToHost,
-                                stream_.get()),
-                "cudaMemcpyAsync");
-          slot.done.record(stream_.get());
+          compressor_->enqueue(number, batches_[i]);
+          slots_[number].done.record(stream_.get());
         }
         if (i > 0) {
           const std::size_t number = (i - 1) % slot_count;
           slots_[number].done.synchronize();
-          hand_out(number, h_results[number], batches_[i - 1]);
+          hand_out(number, batches_[i - 1]);
         }
       }
     } catch (...) {
@@ -189,26 +170,22 @@ class FrameSaver {
     return !error_;
   }
 
-  struct Result {
-    std::uint64_t bytes;
-    hemstitch_status status;
-  };
-
-  void hand_out(std::size_t number, const Result& result, const FrameBatch& batch) {
-    if (result.status != HEMSTITCH_OK || result.bytes < header_bytes_ + batch.cut_bytes)
-      throw Error(Status::kDeviceFault,
-                  fmt::format("bytes {} to {} could not be compressed", batch.at, batch.at + batch.bytes));
-    // Only the blocks.
-    const std::uint64_t end = result.bytes - batch.cut_bytes;
+  void hand_out(std::size_t number, const FrameBatch& batch) {
+    const std::vector<std::span<const std::byte>> written = compressor_->written(number, batch);
+    if (writer_->room().has_table())  // each is a block of the table
+      for (std::size_t i = 0; i < written.size(); ++i)
+        blocks_.push_back({static_cast<std::uint32_t>(written[i].size()),
+                           static_cast<std::uint32_t>(std::min<std::uint64_t>(
+                               options_.block_bytes, batch.bytes - i * options_.block_bytes))});
     {
       const std::scoped_lock lock(mutex_);
-      for (std::uint64_t at = header_bytes_; at < end;) {
-        const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(sizes_.piece_bytes, end - at));
-        pieces_.push_back({number, slots_[number].output.get() + at, bytes, file_bytes_});
-        ++slots_[number].pieces_left;
-        file_bytes_ += bytes;
-        at += bytes;
-      }
+      for (const std::span<const std::byte> span : written)
+        for (std::size_t at = 0; at < span.size(); at += sizes_.piece_bytes) {
+          const std::size_t bytes = std::min(sizes_.piece_bytes, span.size() - at);
+          pieces_.push_back({number, span.data() + at, bytes, file_bytes_});
+          ++slots_[number].pieces_left;
+          file_bytes_ += bytes;
+        }
     }
     changed_.notify_all();
   }
@@ -260,13 +237,12 @@ class FrameSaver {
   NewFile file_;
   std::unique_ptr<FrameWriter> writer_;
   std::vector<FrameBatch> batches_;
-  std::size_t header_bytes_ = 0;  // of the frame, and of the frame of each batch
-  std::uint64_t file_bytes_ = 0;  // written so far
+  std::size_t header_bytes_ = 0;                 // of the frame, and of the frame of each batch
+  std::uint64_t file_bytes_ = 0;                 // written so far
+  std::vector<FrameWriter::BlockBytes> blocks_;  // of the table behind the frames, if there is one
 
   cuda::Stream stream_;
-  DeviceBuffer<std::byte> temp_;
-  DeviceBuffer<Result> d_results_;
-  cuda::PinnedPool::Block results_;
+  std::unique_ptr<BatchCompressor> compressor_;
   std::array<Slot, 2> slots_;
 
   // Shared by all threads.
