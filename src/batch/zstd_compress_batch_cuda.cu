@@ -92,10 +92,11 @@ __global__ void __launch_bounds__(kThreads)
     part.position -= chunks.d_blocks[begin].position;
     if (!has_chunk) {
       part.position += part.block_bytes;
-      part.d_block += part.block_bytes;
       part.block_bytes = 0;
     }
   }
+  // Nothing is read there, but addresses are computed, which NULL is not for.
+  if (part.block_bytes == 0) part.d_block = reinterpret_cast<const std::byte*>(d_slots);
   d_slots[slot] = part;
 }
 

@@ -15,6 +15,8 @@ namespace hemstitch::testing {
 namespace {
 
 constexpr std::byte kFiller{0x5F};
+// Of the cases of a short list.
+constexpr std::size_t kTriedOneOfFew = (kTriedOneOf + 2) / 3;
 constexpr int kRowLevels[] = {1, 3, 5, 10, 16};
 
 struct WrittenChunks {
@@ -117,7 +119,9 @@ std::vector<Bytes> some_contents(std::initializer_list<std::size_t> sizes) {
 TEST(EmulatedZstdBatch, SmallChunksAreTheTwins) {
   std::vector<Bytes> contents = some_contents({0, 1, 100, 4095});
   contents.push_back(periodic_bytes(9000, 3));
-  for (const int level : kRowLevels) expect_twins(contents, {.level = zstd_level(level)});
+  std::size_t tried = 0;
+  for (const int level : kRowLevels)
+    if (tried++ % kTriedOneOfFew == 0) expect_twins(contents, {.level = zstd_level(level)});
 }
 
 // Of one and two blocks, and of four; what stands before a chunk is none of its own.
@@ -178,7 +182,9 @@ TEST(EmulatedZstdBatch, BatchesAreWorkedOnInGroups) {
   mixed.insert(mixed.begin() + 4, wordy_bytes(70'000, 1));
   mixed.push_back(wordy_bytes(30'000, 2));
   mixed.emplace_back();
+  std::size_t tried = 0;
   for (const std::uint64_t bytes_at_once : {1, 20'000, 50'000, 100'000}) {
+    if (tried++ % kTriedOneOfFew != 0) continue;
     const ZstdChunks chunks{.level = zstd_level(1), .bytes_at_once = bytes_at_once};
     expect_twins(equal, chunks);
     expect_twins(mixed, chunks);
