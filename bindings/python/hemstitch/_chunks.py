@@ -75,7 +75,14 @@ class Undo:
     def __init__(self, filter, element_bytes, stretch, begin, end):
         self.filter, self.element_bytes, self.stretch, self.begin, self.end = filter, element_bytes, stretch, begin, end
 
-    def stretches(self):
+    @property
+    def block_bytes(self):
+        """What a device's bitshuffle takes at once as blocks of one buffer; 0: stretch by stretch."""
+        return self.stretch if self.filter == "bitshuffle" and self.stretch % (8 * self.element_bytes) == 0 else 0
+
+    def buffers(self):
         """(where each begins in the content, its size)"""
+        if self.block_bytes:
+            return numpy.array([self.begin], "u8"), numpy.array([self.end - self.begin], "u8")
         begins = numpy.arange(self.begin, self.end, self.stretch, dtype="u8")
         return begins, numpy.minimum(numpy.uint64(self.stretch), numpy.uint64(self.end) - begins)

@@ -132,14 +132,16 @@ def move(run, source, offsets, sizes, targets):
     run.scatter(len(sizes), int(source), int(t_offsets), int(t_sizes), int(t_targets))
 
 
-def unfilter(run, filter, element_bytes, sources, sizes, targets):
-    """HDF5's shuffle or bitshuffle undone, buffer by buffer, as a step of the stream."""
-    if not len(sizes):
-        return
-    _tables, (t_sources, t_sizes, t_targets) = run.upload([numpy.ascontiguousarray(sources, "u8"), numpy.ascontiguousarray(sizes, "u8"),
-                                                           numpy.ascontiguousarray(targets, "u8")])
-    undo = run.bitunshuffle if filter == "bitshuffle" else run.unshuffle
-    undo(len(sizes), int(t_sources), int(t_sizes), int(t_targets), element_bytes)
+def unshuffle(run, element_bytes, sources, sizes, targets):
+    """HDF5's shuffle undone, buffer by buffer, as a step of the stream."""
+    _tables, (t_sources, t_sizes, t_targets) = run.upload([numpy.ascontiguousarray(one, "u8") for one in (sources, sizes, targets)])
+    run.unshuffle(len(sizes), int(t_sources), int(t_sizes), int(t_targets), element_bytes)
+
+
+def bitunshuffle(run, element_bytes, block_bytes, sources, sizes, targets):
+    """The same of bitshuffle, whose buffers are blocks of that size one after the other, or one block each (0)."""
+    _tables, (t_sources, t_sizes, t_targets) = run.upload([numpy.ascontiguousarray(one, "u8") for one in (sources, sizes, targets)])
+    run.bitunshuffle(len(sizes), int(t_sources), int(t_sizes), int(t_targets), element_bytes, block_bytes)
 
 
 # ---- Content that is on the device ----

@@ -232,13 +232,16 @@ class _Batch:
             if undo is None:
                 continue
             where[number] = targets[number]
-            kinds.setdefault((undo.filter, undo.element_bytes), []).append(number)
+            kinds.setdefault((undo.filter, undo.element_bytes, undo.block_bytes), []).append(number)
             rests += [(number, begin, end) for begin, end in ((0, undo.begin), (undo.end, self._target.chunk_bytes)) if begin < end]
-        for (filter, element_bytes), numbers in kinds.items():
-            stretches = [self._split[number].split.undo.stretches() for number in numbers]
-            each = numpy.repeat(numbers, [len(begins) for begins, _ in stretches])
-            begins = numpy.concatenate([begins for begins, _ in stretches])
-            batch.unfilter(self._run, filter, element_bytes, contents[each] + begins, numpy.concatenate([sizes for _, sizes in stretches]), targets[each] + begins)
+        for (filter, element_bytes, block_bytes), numbers in kinds.items():
+            buffers = [self._split[number].split.undo.buffers() for number in numbers]
+            each = numpy.repeat(numbers, [len(begins) for begins, _ in buffers])
+            begins, sizes = (numpy.concatenate(column) for column in zip(*buffers))
+            if filter == "bitshuffle":
+                batch.bitunshuffle(self._run, element_bytes, block_bytes, contents[each] + begins, sizes, targets[each] + begins)
+            else:
+                batch.unshuffle(self._run, element_bytes, contents[each] + begins, sizes, targets[each] + begins)
         numbers, begins, ends = (numpy.array(column, "u8") for column in zip(*rests)) if rests else [numpy.zeros(0, "u8")] * 3
         each = numbers.astype(numpy.intp)
         _move(self._run, contents[each] + begins, ends - begins, targets[each] + begins)

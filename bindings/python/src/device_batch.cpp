@@ -174,6 +174,14 @@ void unshuffle(std::size_t count, Address sources, Address sizes, Address target
                    work.temp(batch::shuffle_temp_bytes(count)), work.stream());
 }
 
+void bitunshuffle(std::size_t count, Address sources, Address sizes, Address targets,
+                  std::uint32_t element_bytes, std::size_t block_bytes, int device, Address stream) {
+  Work work(device, stream);
+  batch::bitunshuffle(array_at<const void* const>(sources, count), array_at<const std::size_t>(sizes, count),
+                      array_at<void* const>(targets, count), element_bytes, block_bytes,
+                      work.temp(batch::bitshuffle_temp_bytes(count)), work.stream());
+}
+
 // Copies pieces from `input` to their targets. Sizes have 32 bits; offsets have 64, and must ascend.
 void scatter(std::uint64_t count, Address input, Address offsets, Address sizes, Address targets, int device,
              Address stream) {
@@ -211,6 +219,8 @@ void add_device_batch(nb::module_& module) {
              "output_bytes"_a, "status"_a, "device"_a, "stream"_a);
   module.def("device_unshuffle", unshuffle, "count"_a, "sources"_a, "sizes"_a, "targets"_a, "element_bytes"_a,
              "device"_a, "stream"_a);
+  module.def("device_bitunshuffle", bitunshuffle, "count"_a, "sources"_a, "sizes"_a, "targets"_a,
+             "element_bytes"_a, "block_bytes"_a, "device"_a, "stream"_a);
   module.def("device_scatter", scatter, "count"_a, "source"_a, "offsets"_a, "sizes"_a, "targets"_a,
              "device"_a, "stream"_a);
 }

@@ -166,13 +166,16 @@ class Core:
             given = words(source, size, "u1")
             put(target, numpy.concatenate([given[:whole].reshape(element_bytes, -1).T.reshape(-1), given[whole:]]).tobytes())
 
-    def device_bitunshuffle(self, count, sources, sizes, targets, element_bytes, device, stream):
+    def device_bitunshuffle(self, count, sources, sizes, targets, element_bytes, block_bytes, device, stream):
         self._on(device, stream)
+        assert block_bytes % (8 * element_bytes) == 0
         for source, size, target in zip(words(sources, count).tolist(), words(sizes, count).tolist(), words(targets, count).tolist()):
-            eight = size // (8 * element_bytes)
-            given = words(source, size, "u1")
-            bits = numpy.unpackbits(given[:eight * 8 * element_bytes].reshape(8 * element_bytes, eight), axis=1, bitorder="little")
-            put(target, numpy.concatenate([numpy.packbits(bits.T, axis=1, bitorder="little").reshape(-1), given[eight * 8 * element_bytes:]]).tobytes())
+            for begin in range(0, size, block_bytes or max(1, size)):
+                given = words(source + begin, min(block_bytes or size, size - begin), "u1")
+                eight = len(given) // (8 * element_bytes)
+                rest = given[eight * 8 * element_bytes:]
+                bits = numpy.unpackbits(given[:len(given) - len(rest)].reshape(8 * element_bytes, eight), axis=1, bitorder="little")
+                put(target + begin, numpy.concatenate([numpy.packbits(bits.T, axis=1, bitorder="little").reshape(-1), rest]).tobytes())
 
     def device_scatter(self, count, source, offsets, sizes, targets, device, stream):
         self._on(device, stream)
