@@ -329,7 +329,7 @@ def read(array, selection=(), *, device=None, stream=None, threads=0):
         return _on_host(array, selection, axes)
     run = _device_batch.Run(number, _device.stream_number(stream))
     metadata = array.metadata
-    if axes and _fills_missing(array):
+    if axes is not None and _fills_missing(array):
         stored = _stored_chunks_2(array) if metadata.zarr_format == 2 else _stored_chunks_3(array)
         if stored:
             result = _device_chunks.empty(run, [len(axis.indices) for axis in axes if not axis.is_number], array.dtype)
@@ -338,7 +338,7 @@ def read(array, selection=(), *, device=None, stream=None, threads=0):
                 result.host_chunks = sync(_restore_to_device(run, stored, places, result.address, [len(axis.indices) for axis in axes], threads))
             return result
     result = _device_chunks.uploaded(run, _on_host(array, selection, axes))
-    result.host_chunks = math.prod(len(list(axis.chunks(size))) for axis, size in zip(axes, array.chunks)) if axes else 1
+    result.host_chunks = math.prod(len(list(axis.chunks(size))) for axis, size in zip(axes, array.chunks)) if axes is not None else 1
     return result
 
 

@@ -1,0 +1,114 @@
+"""Dicts of arrays in Zarr groups: stock zarr reads them, nothing half-written stays, and what is missing is an error."""
+
+import os
+
+import numpy
+import pytest
+
+zarr = pytest.importorskip("zarr")
+
+import hemstitch
+import hemstitch.tensors as ours
+from device_stand_in import Array as OnDevice
+from device_stand_in import Core, held
+from hemstitch import _device, _device_batch
+
+
+def weights(shape, seed=1):
+    """Of a trained distribution: normal, of a small deviation."""
+    return (numpy.random.default_rng(seed).normal(size=shape) * 0.02).astype("<f4")
+
+
+def as_bfloat16(values):
+    return (values.view("<u4") >> 16).astype("<u2")
+
+
+def stored_bytes(path):
+    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+
+
+TENSORS = {"embed.weight": weights((300, 64)), "layers/0/w": weights((64, 65), 2).astype("<f2"), "layers/1/w": weights((70,), 3).astype("<f8"),
+           "step": numpy.int64(7), "mask": numpy.arange(1000).reshape(10, 100) % 3 == 0, "empty": numpy.zeros((0, 5), "<f4"),
+           "phases": (weights((30, 3)) + 1j).astype("<c8"), "columns": numpy.asfortranarray(weights((40, 50))), "part": weights((40, 50))[::2, 3:9]}
+
+
+def test_what_was_saved_is_loaded(tmp_path, monkeypatch):
+    monkeypatch.setattr(ours, "CHUNK_BYTES", 5000)
+    ours.save(TENSORS, tmp_path / "a")
+    loaded = ours.load(tmp_path / "a")
+    assert set(loaded) == set(TENSORS)
+    for name, tensor in TENSORS.items():
+        tensor = numpy.asarray(tensor)
+        assert loaded[name].dtype == tensor.dtype and loaded[name].shape == tensor.shape and (loaded[name] == tensor).all(), name
+    assert list(ours.load(tmp_path / "a", names=["step"])) == ["step"]
+    with pytest.raises(KeyError, match="layers"):
+        ours.load(tmp_path / "a", names=["layers"])
+    # Others' readers, without us.
+    group = zarr.open_group(tmp_path / "a", mode="r")
+    assert (group["layers/0/w"][:] == TENSORS["layers/0/w"]).all() and type(group["step"].metadata.codecs[-1]).__module__ == "zarr.codecs.blosc"
+
+
+def test_a_type_that_numpy_lacks(tmp_path):
+    values = as_bfloat16(weights((1000, 500)))
+    ours.save({"w": values, "b": values[0]}, tmp_path / "a", types={"w": "bfloat16"})
+    assert ours.types(tmp_path / "a") == {"w": "bfloat16"} and (ours.load(tmp_path / "a")["w"] == values).all()
+    assert values.nbytes / stored_bytes(tmp_path / "a" / "w") > 1.4
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    ours.save({"w": values.view(ml_dtypes.bfloat16), "q": values.view("u1").view(ml_dtypes.float8_e4m3fn)}, tmp_path / "b")
+    assert ours.types(tmp_path / "b") == {"w": "bfloat16", "q": "float8_e4m3fn"}
+    assert (ours.load(tmp_path / "b")["w"] == values).all()
+
+
+@pytest.mark.parametrize("tensors, types, word", [
+    ({"": 1}, {}, "name"), ({"../a": 1}, {}, "name"), ({"/a": 1}, {}, "name"), ({"a//b": 1}, {}, "name"), ({"__a": 1}, {}, "name"),
+    ({"a": 1, "a/b": 2}, {}, "inside"), ({"a": 1}, {"b": "bfloat16"}, "no tensor"), ({"a": 1}, {"a": "float4"}, "may be"),
+    ({"a": numpy.zeros(3)}, {"a": "bfloat16"}, "8 bytes")])
+def test_what_cannot_be_saved_leaves_nothing(tensors, types, word, tmp_path):
+    with pytest.raises(hemstitch.Error, match=word):
+        ours.save(tensors, tmp_path / "a", types=types)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_folder_is_there_as_a_whole_or_as_it_was(tmp_path):
+    ours.save({"a": numpy.arange(10)}, tmp_path / "a")
+    with pytest.raises(FileExistsError):
+        ours.save({"a": numpy.arange(5)}, tmp_path / "a")
+
+    class Broken:
+        def __array__(self, *_, **__):
+            raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError):
+        ours.save({"b": numpy.arange(5), "c": Broken()}, tmp_path / "a", overwrite=True)
+    assert os.listdir(tmp_path) == ["a"] and ours.load(tmp_path / "a")["a"].tolist() == list(range(10))
+    ours.save({"b": numpy.arange(5)}, tmp_path / "a", overwrite=True)
+    assert os.listdir(tmp_path) == ["a"] and list(ours.load(tmp_path / "a")) == ["b"]
+
+
+def test_damage_and_absence_are_errors(tmp_path, monkeypatch):
+    monkeypatch.setattr(ours, "CHUNK_BYTES", 4000)
+    ours.save({"a": weights((3000,))}, tmp_path / "a")
+    chunk = tmp_path / "a" / "a" / "c" / "1"
+    whole = chunk.read_bytes()
+    for bad in (whole[:-5], b"", whole[:4] + b"\xff" * 8 + whole[12:]):
+        chunk.write_bytes(bad)
+        with pytest.raises(hemstitch.Error, match="the chunk a/c/1"):
+            ours.load(tmp_path / "a")
+    chunk.unlink()
+    with pytest.raises(hemstitch.Error, match="2 chunks of 3"):
+        ours.load(tmp_path / "a")
+    with pytest.raises(FileNotFoundError):
+        ours.load(tmp_path / "b")
+
+
+def test_devices(tmp_path, monkeypatch):
+    core = Core(hemstitch._core)
+    for module in (_device, _device_batch):
+        monkeypatch.setattr(module, "_core", core)
+    monkeypatch.setattr(ours, "CHUNK_BYTES", 3000)
+    tensors = {name: numpy.array(tensor, order="C") for name, tensor in TENSORS.items()}
+    ours.save({name: OnDevice(tensor) for name, tensor in tensors.items()}, tmp_path / "a")
+    for name, array in ours.load(tmp_path / "a", device="cuda").items():
+        assert array.shape == TENSORS[name].shape and array.host_chunks == 0
+        assert held(array) == tensors[name].tobytes(), name
+    assert "zstd" in core.restored
