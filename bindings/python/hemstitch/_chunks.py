@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 
 import numpy
@@ -9,6 +10,9 @@ import numpy
 from . import _core
 from ._errors import Error, Status
 
+#: Content that one call restores or compresses on the host; beyond it chunks go in several. Enough for all cores, and so little that the memory of one call is
+#: there for the next one: with 256 MB two cores took up to half as long again.
+BATCH_BYTES = max(32, 4 * len(os.sched_getaffinity(0))) << 20
 #: Of Blosc's codecs, those that are formats of ours.
 BLOSC_FORMATS = {"lz4": "lz4", "lz4hc": "lz4", "zlib": "zlib", "zstd": "zstd"}
 #: Of Blosc's numbers for them, in HDF5's filter.

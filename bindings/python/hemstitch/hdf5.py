@@ -31,7 +31,7 @@ _BITSHUFFLE_BLOCK_BYTES, _BITSHUFFLE_LEAST = 8192, 128
 # Of the library's shuffle and bitshuffle.
 _MOST_ELEMENT_BYTES = 256
 # Content that one call restores or compresses.
-_BATCH_BYTES = 256 << 20
+_BATCH_BYTES = _chunks.BATCH_BYTES
 
 
 def read(dataset, selection=(), *, device=None, stream=None, backend="auto", threads=0):

@@ -5,7 +5,7 @@ call.
     hemstitch.zarr.enable()
 
 What is written is what these codecs define, under their names: stock zarr reads it, and this reads what stock zarr wrote. zarr gives its codecs
-one chunk at a time; enable() also chooses a pipeline that gives them all chunks of a read or write, up to 256 MB of content at once. (Chunks inside
+one chunk at a time; enable() also chooses a pipeline that gives them all chunks of a read or write, some MB for each core at once. (Chunks inside
 a shard travel with those of the same shard.)
 
     array = hemstitch.zarr.read(zarr.open_array("a.zarr"), device="cuda")     # a DeviceArray; needs no CuPy
@@ -42,12 +42,12 @@ from zarr.core.sync import sync
 from zarr.registry import register_codec, register_pipeline
 from zarr.storage import LocalStore, StorePath
 
-from . import _chunks, _core, _device, _device_batch, _device_chunks, compress_lz4_blocks, compress_many, restore_lz4_blocks, restore_many
+from . import _chunks, _core, _device, _device_batch, _device_chunks, compress_lz4_blocks, compress_many, restore_many
 from ._errors import Error, Status
 from ._selection import axes_of
 
-#: Content that one call restores or compresses; beyond it chunks go in several.
-BATCH_BYTES = 256 << 20
+#: Content that one call restores or compresses.
+BATCH_BYTES = _chunks.BATCH_BYTES
 
 
 class _Streams:
@@ -92,11 +92,13 @@ class _SizedBlocks:
             if sizes[-1] > 255 * len(view):
                 raise Error(Status.CORRUPT_BLOCK, f"a chunk of numcodecs.lz4 says {sizes[-1]} bytes, but has {len(view)} of data")
             blocks.append(view[4:])
-        restored = restore_lz4_blocks(blocks, sizes)
-        for content, size in zip(restored, sizes):
-            if len(content) != size:
-                raise Error(Status.CONTENT_SIZE_MISMATCH, f"a chunk of numcodecs.lz4 says {size} bytes, but holds {len(content)}")
-        return restored
+        contents = [numpy.empty(size, "u1") for size in sizes]
+        for size, done in zip(sizes, _core.restore_lz4_blocks_into(blocks, contents)):
+            if isinstance(done, Error):
+                raise done
+            if done != size:
+                raise Error(Status.CONTENT_SIZE_MISMATCH, f"a chunk of numcodecs.lz4 says {size} bytes, but holds {done}")
+        return contents
 
 
     def split(self, chunk, chunk_bytes):

@@ -78,9 +78,9 @@ def test_both_ways(name, sharded, tmp_path):
 
 def test_chunks_travel_together(tmp_path, monkeypatch):
     calls = []
-    for name in ("restore_lz4_blocks", "compress_lz4_blocks"):
-        real = getattr(ours, name)
-        monkeypatch.setattr(ours, name, lambda objs, *rest, real=real, **more: (calls.append(len(objs)), real(objs, *rest, **more))[1])
+    for module, name in ((ours._core, "restore_lz4_blocks_into"), (ours, "compress_lz4_blocks")):
+        real = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda objs, *rest, real=real, **more: (calls.append(len(objs)), real(objs, *rest, **more))[1])
     data = values((64, 1000))
     with ours.enable():
         array = zarr.create_array(tmp_path / "a", shape=data.shape, dtype=data.dtype, chunks=(1, 1000), compressors=[ours.Lz4()])
