@@ -31,6 +31,9 @@ enum class ChunkContainer {
   // HDF5's filter 32008: blocks of LZ4 or Zstandard whose content is bit-shuffled. The file says of which format, and how
   // large elements are.
   kHdf5Bitshuffle = 3,
+  // None, for restoring alone: the chunk is a block of LZ4, a stream of zlib or a frame of Zstandard, as Zarr's and HDF5's codecs of these
+  // names have them. Nothing in it need say how large its content is: that is the size of its output.
+  kBare = 4,
 };
 
 // What content was rearranged by before it was compressed (compact.hpp), block by block.
@@ -67,7 +70,7 @@ struct ChunkLayout {
   std::vector<ChunkBlock> blocks;
 };
 
-// Throws Error if the chunk's header and sizes are damaged (kTruncated, kCorruptHeader, kCorruptBlock) or not
+// Not for kBare. Throws Error if the chunk's header and sizes are damaged (kTruncated, kCorruptHeader, kCorruptBlock) or not
 // supported (kUnsupportedFeature, which names the codec). What blocks hold is not looked at.
 HEMSTITCH_API ChunkLayout chunk_layout(std::span<const std::byte> chunk, const ChunkCoding& coding);
 

@@ -9,6 +9,7 @@
 
 #include "arrays/blosc.hpp"
 #include "arrays/hdf5_chunks.hpp"
+#include "core/bytes.hpp"
 #include "core/call_in_pieces.hpp"
 #include "core/idle_states.hpp"
 #include "core/options.hpp"
@@ -80,8 +81,9 @@ void check_coding(const ChunkCoding& coding) {
   const bool is_bitshuffle = coding.container == ChunkContainer::kHdf5Bitshuffle;
   switch (coding.container) {
     case ChunkContainer::kBlosc:
+    case ChunkContainer::kBare:
       if (coding.format != Format::kLz4 && coding.format != Format::kZlib && coding.format != Format::kZstd)
-        refuse("format: blocks of Blosc are of LZ4, zlib or Zstandard");
+        refuse("format: blocks are of LZ4, zlib or Zstandard");
       break;
     case ChunkContainer::kHdf5Lz4:
       if (coding.format != Format::kLz4) refuse("format: HDF5's LZ4 filter has blocks of LZ4");
@@ -121,6 +123,19 @@ void fail(ArrayChunk& chunk, const Error& error) {
   chunk.message = error.what();
 }
 
+ChunkLayout bare_layout(const ArrayChunk& chunk, Format format) {
+  ChunkLayout layout;
+  layout.format = format;
+  layout.content_bytes = chunk.output.size();
+  layout.blocks.push_back({0, chunk.input.size(), 0, chunk.output.size(), false});
+  return layout;
+}
+
+void refuse_bare(const ChunkCoding& coding) {
+  if (coding.container == ChunkContainer::kBare)
+    throw Error(Status::kInvalidOption, "container: bare blocks are restored only");
+}
+
 // Reads the layouts of all chunks; those that have one get units.
 RestoredLayouts read_layouts(std::span<ArrayChunk> chunks, const ChunkCoding& coding) {
   RestoredLayouts all;
@@ -128,7 +143,8 @@ RestoredLayouts read_layouts(std::span<ArrayChunk> chunks, const ChunkCoding& co
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     ChunkLayout& layout = all.layouts[i];
     try {
-      layout = chunk_layout(chunks[i].input, coding);
+      layout = coding.container == ChunkContainer::kBare ? bare_layout(chunks[i], coding.format)
+                                                         : chunk_layout(chunks[i].input, coding);
       if (layout.content_bytes != chunks[i].output.size())
         throw Error(Status::kContentSizeMismatch,
                     fmt::format("a chunk says that it holds {} bytes; it should hold {}",
@@ -371,6 +387,7 @@ void refuse_overlapping_chunks(std::span<const ArrayChunk> chunks) {
 
 ChunkLayout chunk_layout(std::span<const std::byte> chunk, const ChunkCoding& coding) {
   check_coding(coding);
+  refuse_bare(coding);
   if (coding.container == ChunkContainer::kBlosc) return read_blosc_layout(chunk);
   return coding.container == ChunkContainer::kHdf5Lz4 ? read_hdf5_lz4_layout(chunk)
                                                       : read_hdf5_bitshuffle_layout(chunk, coding);
@@ -406,6 +423,7 @@ void restore_chunks(std::span<ArrayChunk> chunks, const ChunkCoding& coding, con
 
 std::size_t chunk_bound(std::size_t content_bytes, const ChunkCoding& coding) {
   check_coding(coding);
+  refuse_bare(coding);
   if (coding.container == ChunkContainer::kBlosc) {
     if (content_bytes > kBloscMostContentBytes)
       throw Error(Status::kInvalidOption,
@@ -424,6 +442,7 @@ void compress_chunks(std::span<ArrayChunk> chunks, const ChunkCoding& given, con
                      const RoomForChunk& room) {
   ChunkCoding coding = given;
   check_coding(coding);
+  refuse_bare(coding);
   CompressOptions checked;
   checked.format = coding.format;
   checked.level = coding.level;

@@ -8,6 +8,7 @@
 #include "guarded_buffer.hpp"
 #include "hemstitch/arrays.hpp"
 #include "hemstitch/compact.hpp"
+#include "hemstitch/memory.hpp"
 #include "shapes.hpp"
 #include "threads.hpp"
 
@@ -165,6 +166,39 @@ TEST(Chunks, AnyBytesAreSafe) {
   }
   EXPECT_GT(restored_count, some.size());
   EXPECT_GT(refused_count, 10 * some.size());
+}
+
+TEST(Chunks, BareBlocksAreRestored) {
+  for (const Format format : {Format::kLz4, Format::kZlib, Format::kZstd})
+    for (const std::size_t size : {1U, 100U, 50'000U}) {
+      const Bytes content = wordy_bytes(size);
+      const ChunkCoding coding = {.container = ChunkContainer::kBare, .format = format};
+      // Blosc's only block, or what a tool would write.
+      Bytes data;
+      if (format == Format::kLz4) {
+        data.resize(lz4_block_bound(size));
+        Lz4Block block{.input = content, .output = data};
+        compress_lz4_blocks({&block, 1});
+        data.resize(block.output_bytes);
+      } else {
+        CompressOptions options;
+        options.format = format;
+        options.backend = "cpu";
+        data = compress(content, options);
+      }
+      GuardedBuffer input(data), output(size);
+      ASSERT_EQ(restored(input.bytes(), output.bytes(), coding).status, Status::kOk);
+      ASSERT_TRUE(std::ranges::equal(output.bytes(), content));
+      for (const std::size_t other : {size - 1, size + 1}) {
+        GuardedBuffer room(other);
+        ASSERT_EQ(restored(input.bytes(), room.bytes(), coding).status, Status::kCorruptBlock);
+      }
+      Bytes cut(data.begin(), data.end() - 1);
+      GuardedBuffer shorter(cut);
+      ASSERT_EQ(restored(shorter.bytes(), output.bytes(), coding).status, Status::kCorruptBlock);
+      EXPECT_THROW(chunk_layout(data, coding), Error);
+      EXPECT_THROW(chunk_bound(size, coding), Error);
+    }
 }
 
 // A chunk of two blocks of one part, with one word of its header changed.

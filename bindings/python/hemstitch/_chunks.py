@@ -31,6 +31,27 @@ def restored(chunks, sizes, container, *, format="lz4", element_bytes=1, threads
     return contents
 
 
+def bare(chunks, sizes, format, threads=0):
+    """The contents of streams of zlib or frames of Zstandard that have those sizes, None for one that has another one or is damaged."""
+    contents = [numpy.empty(size, "u1") for size in sizes]
+    outcomes = _core.restore_chunks(chunks, contents, "bare", format=format, threads=threads)
+    return [content if outcome is None else None for content, outcome in zip(contents, outcomes)]
+
+
+def zstd_bytes(chunk):
+    """How much content a frame of Zstandard says that it has (RFC 8878, section 3.1.1.1), where that is believable; else None."""
+    head = bytes(memoryview(chunk).cast("B")[:18])
+    if len(head) < 6 or head[:4] != b"\x28\xb5\x2f\xfd":
+        return None
+    kind, is_single, dictionary = head[4] >> 6, head[4] >> 5 & 1, head[4] & 3
+    at, size = 6 - is_single + (0, 1, 2, 4)[dictionary], (is_single, 2, 4, 8)[kind]
+    if not size or len(head) < at + size:
+        return None
+    found = int.from_bytes(head[at:at + size], "little") + 256 * (kind == 1)
+    # A block of four bytes repeats one up to 128 KB.
+    return found if found <= memoryview(chunk).nbytes << 15 else None
+
+
 def blosc_bytes(chunk):
     """How much content a chunk of Blosc says that it has."""
     view = memoryview(chunk).cast("B")

@@ -17,7 +17,8 @@ namespace {
 // Words of an enumeration's values.
 template <class Value, std::size_t kCount>
 using Words = std::array<std::pair<const char*, Value>, kCount>;
-constexpr Words<ChunkContainer, 3> kContainers = {{{"blosc", ChunkContainer::kBlosc},
+constexpr Words<ChunkContainer, 4> kContainers = {{{"bare", ChunkContainer::kBare},
+                                                   {"blosc", ChunkContainer::kBlosc},
                                                    {"hdf5-lz4", ChunkContainer::kHdf5Lz4},
                                                    {"hdf5-bitshuffle", ChunkContainer::kHdf5Bitshuffle}}};
 constexpr Words<ChunkFilter, 3> kFilters = {{{"none", ChunkFilter::kNone},

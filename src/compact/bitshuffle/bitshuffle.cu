@@ -382,11 +382,12 @@ struct Unit {
   }
 
   // Larger ones: from and to shared memory, where groups have a pad behind them.
-  static constexpr std::uint32_t kGroupBytes = kGroupElements * kElementBytes;
   __device__ static std::uint32_t staged_word(std::uint32_t word) {
+    constexpr std::uint32_t kGroupBytes = kGroupElements * kElementBytes;
     return word + word / (kGroupBytes / kPieceWordBytes) * (kPadBytes / kPieceWordBytes);
   }
   __device__ static std::uint32_t staged_part(std::uint32_t unit, unsigned element) {
+    constexpr std::uint32_t kGroupBytes = kGroupElements * kElementBytes;
     return unit / kPerGroup * ((kGroupBytes + kPadBytes) / 4) + element * (kElementBytes / 4) +
            unit % kPerGroup;
   }
