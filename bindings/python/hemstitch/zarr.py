@@ -20,6 +20,7 @@ import contextlib
 import math
 import os
 import struct
+import threading
 import warnings
 
 import numcodecs.blosc
@@ -570,23 +571,37 @@ def _config():
     return {"codecs": codecs, "codec_pipeline.path": f"{__name__}.Pipeline"}
 
 
+# How many contexts of enable() there are, and what was there before the first of them.
+_lock = threading.Lock()
+_depth, _before = 0, None
+
+
 def enable():
-    """Makes arrays that are created or opened from here on use these codecs and this pipeline. As a context manager, until it ends; then what was there
-    before is used again, which may be these."""
-    for name, codec in _CODECS.items():
-        register_codec(name, codec, qualname=f"{__name__}.{codec.__qualname__}")
-    register_pipeline(Pipeline)
-    before = {name: numcodecs.registry.codec_registry.get(name, stock) for name, (_, stock) in _V2_CODECS.items()}
-    for name, (ours, _) in _V2_CODECS.items():
-        numcodecs.registry.register_codec(ours, codec_id=name)
-    return _Enabled(zarr.config.set(_config()), before)
+    """Makes arrays that are created or opened from here on use these codecs and this pipeline. As a context manager, until it ends; contexts nest, and those of
+    several threads may overlap: when the last of them ends, what was there before the first is used again."""
+    global _depth, _before
+    with _lock:
+        for name, codec in _CODECS.items():
+            register_codec(name, codec, qualname=f"{__name__}.{codec.__qualname__}")
+        register_pipeline(Pipeline)
+        registered = {name: numcodecs.registry.codec_registry.get(name, stock) for name, (_, stock) in _V2_CODECS.items()}
+        for name, (ours, _) in _V2_CODECS.items():
+            numcodecs.registry.register_codec(ours, codec_id=name)
+        setting = zarr.config.set(_config())
+        if _depth == 0:
+            _before = setting, registered
+        _depth += 1
+    return _Enabled()
 
 
 class _Enabled(contextlib.AbstractContextManager):
-    def __init__(self, setting, before):
-        self._setting, self._before = setting, before
-
     def __exit__(self, *error):
-        self._setting.__exit__(*error)
-        for name, codec in self._before.items():
-            numcodecs.registry.register_codec(codec, codec_id=name)
+        global _depth
+        with _lock:
+            _depth -= 1
+            if _depth:
+                return
+            setting, registered = _before
+            setting.__exit__(*error)
+            for name, codec in registered.items():
+                numcodecs.registry.register_codec(codec, codec_id=name)

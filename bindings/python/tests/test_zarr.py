@@ -128,6 +128,11 @@ def test_enabling_nests():
             pass
         assert type(numcodecs.get_codec({"id": "blosc"})) is ours.BloscV2 and zarr.config.get("codec_pipeline.path").startswith("hemstitch")
     assert type(numcodecs.get_codec({"id": "blosc"})) is numcodecs.Blosc
+    first, second = ours.enable(), ours.enable()  # of two threads
+    first.__exit__(None, None, None)
+    assert type(numcodecs.get_codec({"id": "blosc"})) is ours.BloscV2 and zarr.config.get("codec_pipeline.path").startswith("hemstitch")
+    second.__exit__(None, None, None)
+    assert type(numcodecs.get_codec({"id": "blosc"})) is numcodecs.Blosc
 
 
 @pytest.mark.parametrize("name", ["gzip", "zstd", "numcodecs.lz4", "numcodecs.zlib", "blosc", "blosc lz4, shuffle"])
