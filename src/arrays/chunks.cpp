@@ -9,6 +9,7 @@
 
 #include "arrays/blosc.hpp"
 #include "arrays/hdf5_chunks.hpp"
+#include "compact/shuffle/shuffle_tuning.hpp"
 #include "core/bytes.hpp"
 #include "core/call_in_pieces.hpp"
 #include "core/idle_states.hpp"
@@ -95,7 +96,7 @@ void check_coding(const ChunkCoding& coding) {
     default:
       refuse(fmt::format("container is {}, which is none", static_cast<int>(coding.container)));
   }
-  const std::uint32_t most = is_bitshuffle ? kBloscMostElementBytes + 1 : kBloscMostElementBytes;
+  const std::uint32_t most = is_bitshuffle ? kMostElementBytes : kBloscMostElementBytes;
   if (coding.element_bytes == 0 || coding.element_bytes > most)
     refuse(fmt::format("element_bytes is {}; elements have 1 to {} bytes", coding.element_bytes, most));
   if (coding.filter != ChunkFilter::kNone && coding.filter != ChunkFilter::kShuffle &&

@@ -7,7 +7,8 @@ import struct
 
 import numpy
 
-from . import _core
+from . import _core, restore_many
+from ._device import ZSTD_BEGIN
 from ._errors import Error, Status
 
 #: Content that one call restores or compresses on the host; beyond it chunks go in several. Enough for all cores, and so little that the memory of one call is
@@ -31,17 +32,22 @@ def restored(chunks, sizes, container, *, format="lz4", element_bytes=1, threads
     return contents
 
 
-def bare(chunks, sizes, format, threads=0):
-    """The contents of streams of zlib or frames of Zstandard that have those sizes, None for one that has another one or is damaged."""
-    contents = [numpy.empty(size, "u1") for size in sizes]
-    outcomes = _core.restore_chunks(chunks, contents, "bare", format=format, threads=threads)
-    return [content if outcome is None else None for content, outcome in zip(contents, outcomes)]
+def zstd_restored(chunks, sizes, threads=0):
+    """The contents of chunks of Zstandard, which have those sizes where they are known (else None). What is no single frame of that size, and what is wrong with
+    it, restore_many() says."""
+    known = [i for i, size in enumerate(sizes) if size is not None]
+    contents = {i: numpy.empty(sizes[i], "u1") for i in known}
+    outcomes = _core.restore_chunks([chunks[i] for i in known], list(contents.values()), "bare", format="zstd", threads=threads)
+    contents = {i: content for (i, content), outcome in zip(contents.items(), outcomes) if outcome is None}
+    left = [i for i in range(len(chunks)) if i not in contents]
+    contents.update(zip(left, restore_many([chunks[i] for i in left], format="zstd", threads=threads) if left else ()))
+    return [contents[i] for i in range(len(chunks))]
 
 
 def zstd_bytes(chunk):
     """How much content a frame of Zstandard says that it has (RFC 8878, section 3.1.1.1), where that is believable; else None."""
     head = bytes(memoryview(chunk).cast("B")[:18])
-    if len(head) < 6 or head[:4] != b"\x28\xb5\x2f\xfd":
+    if len(head) < 6 or head[:4] != ZSTD_BEGIN:
         return None
     kind, is_single, dictionary = head[4] >> 6, head[4] >> 5 & 1, head[4] & 3
     at, size = 6 - is_single + (0, 1, 2, 4)[dictionary], (is_single, 2, 4, 8)[kind]

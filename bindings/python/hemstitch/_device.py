@@ -14,7 +14,7 @@ _DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}  # its DLDataTypeCode, 
 _LEGACY_STREAM = 1  # the default stream's number in both protocols, where 0 is none
 # Files in memory that are open at once.
 _MOST_OPEN_FILES = 200
-_ZSTD_BEGIN = b"\x28\xb5\x2f\xfd"
+ZSTD_BEGIN = b"\x28\xb5\x2f\xfd"
 
 
 class DeviceArray:
@@ -192,7 +192,7 @@ def restore_many(objs, *, device=None, format="auto", backend="auto", threads=0,
     stream = stream_number(stream)
     if format in ("zlib", "deflate"):
         return _restored_streams(objs, format, number, stream)
-    of_zstd = [format == "zstd" or (format == "auto" and bytes(one[:4]) == _ZSTD_BEGIN) for one in objs]
+    of_zstd = [format == "zstd" or (format == "auto" and bytes(one[:4]) == ZSTD_BEGIN) for one in objs]
     uploaded = iter(_uploaded([one for one, is_so in zip(objs, of_zstd) if is_so], number, threads, window_log, stream))
     loaded = iter(_loaded([one for one, is_so in zip(objs, of_zstd) if not is_so], number, threads, stream))
     return [next(uploaded if is_so else loaded) for is_so in of_zstd]

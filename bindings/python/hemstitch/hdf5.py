@@ -298,11 +298,7 @@ def _deflate(chunks, values, level, backend, threads):
 def _unzstd(chunks, _values, chunk_bytes, backend, threads):
     if backend not in ("auto", "cpu"):
         return restore_many(chunks, format="zstd", backend=backend, threads=threads)
-    contents = _chunks.bare(chunks, [chunk_bytes] * len(chunks), "zstd", threads)
-    left = [i for i, content in enumerate(contents) if content is None]
-    for i, content in zip(left, restore_many([chunks[i] for i in left], format="zstd", threads=threads) if left else ()):
-        contents[i] = content
-    return contents
+    return _chunks.zstd_restored(chunks, [chunk_bytes] * len(chunks), threads)
 
 
 def _zstd(chunks, values, level, backend, threads):

@@ -63,13 +63,7 @@ class _Streams:
     def decode(self, chunks):
         if self.format != "zstd":
             return restore_many(chunks, format=self.format)
-        sizes = [_chunks.zstd_bytes(chunk) for chunk in chunks]
-        some = [i for i, size in enumerate(sizes) if size is not None]
-        contents = dict(zip(some, _chunks.bare([chunks[i] for i in some], [sizes[i] for i in some], "zstd")))
-        # Several frames, no size, damage: what is wrong, if anything, restore_many() says.
-        left = [i for i in range(len(chunks)) if contents.get(i) is None]
-        contents.update(zip(left, restore_many([chunks[i] for i in left], format="zstd") if left else ()))
-        return [contents[i] for i in range(len(chunks))]
+        return _chunks.zstd_restored(chunks, [_chunks.zstd_bytes(chunk) for chunk in chunks])
 
     def split(self, chunk, chunk_bytes):
         """The _device_chunks.Split of a chunk; None where decode() is to be asked."""

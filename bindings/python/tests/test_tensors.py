@@ -59,6 +59,13 @@ def test_a_type_that_numpy_lacks(tmp_path):
     assert (ours.load(tmp_path / "b")["w"] == values).all()
 
 
+def test_what_others_wrote(tmp_path):
+    values = weights((40, 50))
+    array = zarr.open_group(tmp_path / "a", mode="w").create_array("w", shape=values.shape, dtype=values.dtype, chunks=(10, 10), shards=(30, 30))
+    array[...] = values
+    assert (ours.load(tmp_path / "a")["w"] == values).all()
+
+
 @pytest.mark.parametrize("tensors, types, word", [
     ({"": 1}, {}, "name"), ({"../a": 1}, {}, "name"), ({"/a": 1}, {}, "name"), ({"a//b": 1}, {}, "name"), ({"__a": 1}, {}, "name"),
     ({"a": 1, "a/b": 2}, {}, "inside"), ({"a": 1}, {"b": "bfloat16"}, "no tensor"), ({"a": 1}, {"a": "float4"}, "may be"),
@@ -69,7 +76,7 @@ def test_what_cannot_be_saved_leaves_nothing(tensors, types, word, tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_a_folder_is_there_as_a_whole_or_as_it_was(tmp_path):
+def test_a_folder_is_there_as_a_whole_or_as_it_was(tmp_path, monkeypatch):
     ours.save({"a": numpy.arange(10)}, tmp_path / "a")
     with pytest.raises(FileExistsError):
         ours.save({"a": numpy.arange(5)}, tmp_path / "a")
@@ -81,6 +88,18 @@ def test_a_folder_is_there_as_a_whole_or_as_it_was(tmp_path):
     with pytest.raises(RuntimeError):
         ours.save({"b": numpy.arange(5), "c": Broken()}, tmp_path / "a", overwrite=True)
     assert os.listdir(tmp_path) == ["a"] and ours.load(tmp_path / "a")["a"].tolist() == list(range(10))
+    real = os.rename
+
+    def rename(source, target):
+        if source.name == "new":
+            raise OSError("the new one cannot go there")
+        real(source, target)
+
+    monkeypatch.setattr(os, "rename", rename)
+    with pytest.raises(OSError, match="cannot"):
+        ours.save({"b": numpy.arange(5)}, tmp_path / "a", overwrite=True)
+    assert os.listdir(tmp_path) == ["a"] and list(ours.load(tmp_path / "a")) == ["a"]
+    monkeypatch.undo()
     ours.save({"b": numpy.arange(5)}, tmp_path / "a", overwrite=True)
     assert os.listdir(tmp_path) == ["a"] and list(ours.load(tmp_path / "a")) == ["b"]
 
