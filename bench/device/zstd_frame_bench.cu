@@ -5,7 +5,7 @@
 // FOLDER holds silesia/. Inputs are made here, from its nine files behind one another, shuffled and each turned by another number of bytes
 // in every repetition, so that blocks fall differently: 1.12 GB (times SCALE) of all nine by one thread of libzstd at levels 1 and 3; of four
 // files of text at level 3; at level 9, and 0.4 GB at level 19, by all cores, as the zstd tool does with -T. "frame": the whole frame in one piece, between events. "frame, pieces":
-// pieces of 256 MB by two streams, by the host's clock: walking the headers of blocks and waiting for each piece included. Every figure is
+// pieces as ZstdDeviceLimits has them by two streams, by the host's clock: walking the headers of blocks, while the piece before is decoded, and waiting for each piece included. Every figure is
 // the median of three runs after one to warm up. Prints one row of a recorded run a line; a row is verified when all bytes are right. Times of decoding and
 // resolving go to standard error. Checksums are not verified.
 #include <zstd.h>
@@ -20,12 +20,14 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "device_array.hpp"
 #include "device_timing.hpp"
 #include "format/zstd/frame/zstd_frame_header.hpp"
 #include "format/zstd/stream/zstd_block_places.hpp"
+#include "format/zstd/stream/zstd_device_decoder.hpp"
 #include "format/zstd/stream/zstd_frame_cuda.hpp"
 #include "gpu/cuda/cuda_error.hpp"
 #include "gpu/cuda/event.hpp"
@@ -38,7 +40,6 @@ using bench::DeviceArray;
 using testing::Bytes;
 
 constexpr int kRuns = 3;
-constexpr std::size_t kPieceBytes = std::size_t{256} << 20;
 constexpr const char* kFiles[] = {"dickens", "nci",     "samba", "mr", "osdb",
                                   "ooffice", "reymont", "x-ray", "xml"};
 constexpr const char* kTexts[] = {"dickens", "samba", "xml", "reymont"};
@@ -133,7 +134,7 @@ class Frame {
 
   // Seconds, in pieces of which one is decoded while the one before is resolved.
   double seconds_in_pieces() {
-    const std::size_t capacity = std::min(kPieceBytes, content_.size());
+    const std::size_t capacity = std::min(ZstdDeviceLimits{}.content_bytes, content_.size());
     const auto most_blocks =
         static_cast<std::uint32_t>((capacity + kZstdMostBlockBytes - 1) / kZstdMostBlockBytes);
     std::array<std::unique_ptr<Slot>, 2> slots;
@@ -143,10 +144,10 @@ class Frame {
     return bench::median_host_seconds(kRuns, [&] {
       check_cuda(cudaMemsetAsync(d_carry_.data, 0, d_carry_.count, decoding.stream));
       std::size_t used_bytes = 0, done = 0;
+      ZstdBlockPlaces places = find_zstd_blocks(blocks(), most_blocks);
       for (std::size_t number = 0; done < content_.size(); ++number) {
         Slot& slot = *slots[number % 2];
         if (number >= 2) slot.is_resolved.hold(decoding.stream);
-        const ZstdBlockPlaces places = find_zstd_blocks(blocks().subspan(used_bytes), most_blocks);
         if (places.at.empty()) return;
         check_cuda(cudaMemcpyAsync(slot.d_block_at.data, places.at.data(), 4 * places.at.size(),
                                    cudaMemcpyHostToDevice, decoding.stream));
@@ -162,11 +163,18 @@ class Frame {
         cuda::ZstdFrameResult result{};
         check_cuda(cudaMemcpyAsync(&result, slot.d_result.data, sizeof result, cudaMemcpyDeviceToHost,
                                    decoding.stream));
+        ZstdBlockPlaces next =
+            find_zstd_blocks(blocks().subspan(used_bytes + places.data_bytes), most_blocks);
         check_cuda(cudaStreamSynchronize(decoding.stream));
         done += result.content_bytes;
-        const bool is_whole = result.stop == cuda::ZstdFrameStop::kNone;
-        used_bytes += is_whole ? places.data_bytes : places.at[result.blocks];
         if (result.stop == cuda::ZstdFrameStop::kDoubt || result.blocks == 0) return;
+        if (result.stop == cuda::ZstdFrameStop::kNone) {
+          used_bytes += places.data_bytes;
+          places = std::move(next);
+        } else {
+          used_bytes += places.at[result.blocks];
+          places = find_zstd_blocks(blocks().subspan(used_bytes), most_blocks);
+        }
       }
       check_cuda(cudaStreamSynchronize(resolving.stream));
     });

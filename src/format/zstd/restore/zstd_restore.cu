@@ -5,6 +5,7 @@
 #include "format/zstd/restore/zstd_stages_cuda.hpp"
 #include "gpu/cuda/cuda_error.hpp"
 #include "gpu/cuda/scratch.hpp"
+#include "gpu/cuda/side_stream.hpp"
 
 namespace hemstitch::cuda {
 namespace {
@@ -74,6 +75,15 @@ DeviceRestore wave_of(const DeviceRestore& batch, std::uint64_t first, std::uint
 
 }  // namespace
 
+void launch_zstd_literals_and_sequences(const DeviceRestore& batch, const ZstdStages& stages,
+                                        cudaStream_t stream) {
+  SideStream side(stream);
+  launch_zstd_literals(batch, stages, side.get());
+  launch_zstd_states(batch, stages, stream);
+  launch_zstd_values(batch, stages, stream);
+  side.join();
+}
+
 void launch_zstd_stages(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream) {
   check(cudaMemsetAsync(stages.d_taken, 0, ZstdStages::kTakenCount * sizeof *stages.d_taken, stream),
         "zstd_restore");
@@ -82,9 +92,7 @@ void launch_zstd_stages(const DeviceRestore& batch, const ZstdStages& stages, cu
   launch_zstd_open(batch, stages, stream);
   launch_zstd_list(stages, stream);
   launch_zstd_tables(stages, stream);
-  launch_zstd_literals(batch, stages, stream);
-  launch_zstd_states(batch, stages, stream);
-  launch_zstd_values(batch, stages, stream);
+  launch_zstd_literals_and_sequences(batch, stages, stream);
   launch_zstd_places(batch, stages, stream);
   // Without outputs there is nothing but offsets to check.
   if (stages.d_symbols != nullptr && batch.d_outputs != nullptr)

@@ -136,6 +136,9 @@ void launch_zstd_tables(const ZstdStages& stages, cudaStream_t stream);
 void launch_zstd_literals(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream);
 void launch_zstd_states(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream);
 void launch_zstd_values(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream);
+// Literals beside states and values, which need nothing of each other: each is bound by latency, and lasts as long as its longest block.
+void launch_zstd_literals_and_sequences(const DeviceRestore& batch, const ZstdStages& stages,
+                                        cudaStream_t stream);
 void launch_zstd_places(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream);
 void launch_zstd_copy(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream);
 void launch_zstd_block_copy(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream);

@@ -33,7 +33,8 @@
 namespace hemstitch {
 
 struct ZstdDeviceLimits {
-  std::size_t content_bytes = std::size_t{256} << 20;  // of a piece at most; at least a block
+  // Of a piece at most; at least a block. 4,096 blocks of 128 KB: with half as many, an H200 waits for the longest ones.
+  std::size_t content_bytes = std::size_t{512} << 20;
   // Compressed bytes of a piece at most; more than a block with its header. Most data has a ratio of 3: then about as much content as may be.
   std::size_t input_bytes = content_bytes / 4;
   // A piece has at most so many blocks: as many as may be full ones, and more where they are small. The first piece has fewer, so that content comes soon, and

@@ -80,9 +80,7 @@ void decode_zstd_frame_piece(const ZstdFramePiece& piece, void* d_carry, ZstdFra
   launch_zstd_list(stages, stream);
   launch_zstd_tables(stages, stream);
   launch_zstd_frame_check(work, stream);
-  launch_zstd_literals(blocks, stages, stream);
-  launch_zstd_states(blocks, stages, stream);
-  launch_zstd_values(blocks, stages, stream);
+  launch_zstd_literals_and_sequences(blocks, stages, stream);
   launch_zstd_frame_places(work, stream);
   launch_zstd_frame_copy(work, stream);
   launch_zstd_frame_close(work, stream);
