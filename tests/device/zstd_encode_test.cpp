@@ -48,6 +48,8 @@ void expect_as_by_twin(const std::vector<ZstdEncodeCase>& cases) {
   cuda::DeviceBuffer<std::uint32_t> d_counts(counts.size(), stream.get()),
       d_sizes(counts.size(), stream.get());
   cuda::DeviceBuffer<ZstdDevicePrices> d_prices(cases.size(), stream.get());
+  // Blocks without content have none.
+  cuda::check(cudaMemsetAsync(d_prices.get(), 0, d_prices.bytes(), stream.get()), "cudaMemsetAsync");
   d_lists.upload(lists);
   d_counts.upload(counts);
   const cuda::DeviceSequences sequences{d_lists.get(), d_counts.get(), nullptr};

@@ -317,9 +317,9 @@ TEST(ZstdDevice, LimitsFitFrameAndMemory) {
   EXPECT_FALSE(limits_for(8 * kMb, {}, {.input_bytes = kMb}));
   EXPECT_FALSE(limits_for(8 * kMb, {}, {.points = true}));
   EXPECT_FALSE(limits_for(8 * kMb, {}, {.dictionary_bytes = 1}));
-  EXPECT_EQ(limits_for(8 * kMb, {}, {})->content_bytes, 256 * kMb);
-  EXPECT_EQ(limits_for(8 * kMb, 100 * kMb, {})->content_bytes, 32 * kMb);
-  EXPECT_EQ(limits_for(8 * kMb, {}, {.input_bytes = 40 * kMb})->input_bytes, 16 * kMb);
+  EXPECT_EQ(limits_for(8 * kMb, {}, {})->content_bytes, 512 * kMb);
+  EXPECT_EQ(limits_for(8 * kMb, 100 * kMb, {})->content_bytes, 64 * kMb);
+  EXPECT_EQ(limits_for(8 * kMb, {}, {.input_bytes = 40 * kMb})->input_bytes, 32 * kMb);
   EXPECT_EQ(limits_for(8 * kMb, {}, {}, 1000 * kMb)->content_bytes, 64 * kMb);
   EXPECT_FALSE(limits_for(8 * kMb, {}, {}, 50 * kMb));
   EXPECT_FALSE(limits_for(64 * kMb, {}, {}, 100 * kMb));

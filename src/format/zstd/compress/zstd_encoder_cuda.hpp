@@ -22,7 +22,6 @@
 #include "format/zstd/zstd_levels.hpp"
 #include "format/zstd/zstd_limits.hpp"
 #include "gpu/cuda/scratch.hpp"
-#include "gpu/cuda/side_stream.hpp"
 #include "match/far/far_cuda.hpp"
 #include "match/hash_chain/hash_chain_cuda.hpp"
 #include "match/near_three/near_three_wide_cuda.hpp"
@@ -73,18 +72,15 @@ class ZstdEncoder {
     cut_zstd_parts_cuda(parts_, block_places_, kAllHistory, d_blocks_, stream);
   }
   void find_near(cudaStream_t stream) const {
-    find_near_three_wide_cuda(near_pieces_, level_.near, d_near_offsets_, side_room_.d_memory,
-                              side_room_.bytes, stream);
+    find_near_three_wide_cuda(near_pieces_, level_.near, d_near_offsets_, d_find_, find_bytes_, stream);
     drop_near_of_few_values_cuda(near_pieces_, d_near_offsets_, d_widths_, stream);
   }
   void find_chain(cudaStream_t stream) const {
-    const FindRoom& room = chain_room();
-    find_hash_chain_cuda(near_pieces_, level_.finder, d_records_, room.d_memory, room.bytes, stream);
+    find_hash_chain_cuda(near_pieces_, level_.finder, d_records_, d_find_, find_bytes_, stream);
   }
   std::size_t far_count() const { return level_.far.size(); }
   void find_far(std::size_t finder, cudaStream_t stream) const {
-    find_far_cuda(far_pieces_, level_.far[finder], d_far_records_[finder], own_room_.d_memory,
-                  own_room_.bytes, stream);
+    find_far_cuda(far_pieces_, level_.far[finder], d_far_records_[finder], d_find_, find_bytes_, stream);
   }
   void parse_lazily(cudaStream_t stream) const { parse_zstd_lazy_cuda(blocks_, found(), sequences_, stream); }
   std::size_t pass_count() const { return level_.passes.size(); }
@@ -94,14 +90,6 @@ class ZstdEncoder {
   void parse(std::size_t pass, cudaStream_t stream) const {
     parse_zstd_optimal_cuda(blocks_, found(), d_prices_, level_.passes[pass], states_, sequences_, stream);
   }
-  // All finders. None needs another: those of near matches run beside the far ones, or, where there is none, beside each other.
-  void find(cudaStream_t stream) const {
-    SideStream side(stream);
-    find_near(side.get());
-    find_chain(far_count() != 0 ? side.get() : stream);  // as chain_room() has it
-    for (std::size_t finder = 0; finder < far_count(); ++finder) find_far(finder, stream);
-    side.join();
-  }
   // Computes d_block_sizes().
   void size(cudaStream_t stream) const {
     size_zstd_blocks_cuda(blocks_, sequences_, encode_room_, d_block_sizes_, stream);
@@ -109,7 +97,9 @@ class ZstdEncoder {
   // All of the above.
   void find_and_parse(cudaStream_t stream) const {
     cut(stream);
-    find(stream);
+    find_near(stream);
+    find_chain(stream);
+    for (std::size_t finder = 0; finder < far_count(); ++finder) find_far(finder, stream);
     parse_lazily(stream);
     for (std::size_t pass = 0; pass < pass_count(); ++pass) {
       price(stream);
@@ -126,14 +116,6 @@ class ZstdEncoder {
 
  private:
   static constexpr std::uint32_t kAllHistory = ~std::uint32_t{0};
-
-  // Scratch of finders, for those beside the stream, and for those on it.
-  struct FindRoom {
-    std::byte* d_memory = nullptr;
-    std::size_t bytes = 0;
-  };
-  FindRoom& chain_room() { return far_count() != 0 ? side_room_ : own_room_; }
-  const FindRoom& chain_room() const { return far_count() != 0 ? side_room_ : own_room_; }
 
   ZstdFound found() const {
     ZstdFound found{.d_records = d_records_, .d_near_offsets = d_near_offsets_};
@@ -156,14 +138,11 @@ class ZstdEncoder {
     for (std::size_t i = 0; i < far_count(); ++i) d_far_records_[i] = records.take<FarRecord>(positions);
 
     Carver finding = work;
-    const auto widen = [](FindRoom& room, std::size_t bytes) { room.bytes = std::max(room.bytes, bytes); };
-    side_room_ = own_room_ = {};
-    widen(side_room_, find_near_three_wide_cuda_scratch_bytes(near_pieces_, level_.near));
-    widen(chain_room(), find_hash_chain_cuda_scratch_bytes(near_pieces_, level_.finder));
+    find_bytes_ = std::max(find_hash_chain_cuda_scratch_bytes(near_pieces_, level_.finder),
+                           find_near_three_wide_cuda_scratch_bytes(near_pieces_, level_.near));
     for (const FarParameters& far : level_.far)
-      widen(own_room_, find_far_cuda_scratch_bytes(far_pieces_, far));
-    side_room_.d_memory = finding.take<std::byte>(side_room_.bytes);
-    own_room_.d_memory = finding.take<std::byte>(own_room_.bytes);
+      find_bytes_ = std::max(find_bytes_, find_far_cuda_scratch_bytes(far_pieces_, far));
+    d_find_ = finding.take<std::byte>(find_bytes_);
     sequences_.d_sequences = work.take<Sequence>(device_sequence_capacity(blocks_, zstd_block_plan()));
     Carver solving = work;
     if (!level_.passes.empty())
@@ -190,7 +169,8 @@ class ZstdEncoder {
   MatchRecord* d_records_ = nullptr;
   std::uint16_t* d_near_offsets_ = nullptr;
   FarRecord* d_far_records_[kZstdMostFarFinders] = {};
-  FindRoom side_room_{}, own_room_{};
+  std::byte* d_find_ = nullptr;
+  std::size_t find_bytes_ = 0;
   ZstdStates states_{};
   DeviceSequences sequences_{};
   ZstdDevicePrices* d_prices_ = nullptr;

@@ -15,8 +15,8 @@ constexpr std::uint64_t kAllArrivals = UINT64_MAX;
 constexpr std::uint64_t kLeastDeviceContentBytes = std::uint64_t{32} << 20,
                         kLeastDeviceInputBytes = std::uint64_t{8} << 20;
 constexpr std::size_t kLeastPieceContentBytes = std::size_t{8} << 20;
-// Several, so that one is uploaded and another one downloaded while one is decoded.
-constexpr std::uint64_t kPiecesOfFrame = 4;
+// So that one is uploaded or downloaded while another one is decoded. Not more, since a piece takes as long as its longest block, however few it has.
+constexpr std::uint64_t kPiecesOfFrame = 2;
 // Places of a room have 31 bits.
 constexpr std::uint64_t kMostRoomBytes = (std::uint64_t{1} << 31) - 1;
 // Of links: of the run that is handed over, of the next one, and one that is still under way.

@@ -291,6 +291,7 @@ class ZstdSolver {
 #pragma unroll
       for (unsigned slot = 0; slot < 3; ++slot) next_[slot] = begun[slot];
     }
+    __syncwarp();  // the state that is overwritten has been read
     store(row, place);
     __syncwarp();
     return is_match ? pack_decision(taken_offset, taken_length) : 0;
