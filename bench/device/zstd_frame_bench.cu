@@ -173,8 +173,7 @@ class Frame {
         cuda::ZstdFrameResult result{};
         check_cuda(cudaMemcpyAsync(&result, slot.d_result.data, sizeof result, cudaMemcpyDeviceToHost,
                                    decoding.stream));
-        ZstdBlockPlaces next =
-            find_zstd_blocks(blocks().subspan(used_bytes + places.data_bytes), most_blocks);
+        ZstdBlockPlaces next = find(used_bytes + places.data_bytes);
         check_cuda(cudaStreamSynchronize(decoding.stream));
         done += result.content_bytes;
         if (result.stop == cuda::ZstdFrameStop::kDoubt || result.blocks == 0) return;
