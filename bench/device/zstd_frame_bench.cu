@@ -170,10 +170,11 @@ class Frame {
         cuda::resolve_zstd_frame_piece(piece, d_carry_.data, slot.d_result.data, slot.d_scratch.data,
                                        slot.scratch_bytes, resolving.stream);
         slot.is_resolved.record(resolving.stream);
+        next_blocks = std::min(2 * next_blocks, limits.blocks);
+        ZstdBlockPlaces next = find(used_bytes + places.data_bytes);
         cuda::ZstdFrameResult result{};
         check_cuda(cudaMemcpyAsync(&result, slot.d_result.data, sizeof result, cudaMemcpyDeviceToHost,
                                    decoding.stream));
-        ZstdBlockPlaces next = find(used_bytes + places.data_bytes);
         check_cuda(cudaStreamSynchronize(decoding.stream));
         done += result.content_bytes;
         if (result.stop == cuda::ZstdFrameStop::kDoubt || result.blocks == 0) return;
