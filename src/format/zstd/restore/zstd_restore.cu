@@ -77,14 +77,11 @@ DeviceRestore wave_of(const DeviceRestore& batch, std::uint64_t first, std::uint
 
 void launch_zstd_literals_and_sequences(const DeviceRestore& batch, const ZstdStages& stages,
                                         cudaStream_t stream) {
-  SideStream literals(stream), others(stream);
-  launch_zstd_states(batch, stages, ZstdPart::kLongest, stream);
-  launch_zstd_states(batch, stages, ZstdPart::kOthers, others.get());
-  launch_zstd_literals(batch, stages, literals.get());
-  launch_zstd_values(batch, stages, ZstdPart::kOthers, others.get());
-  launch_zstd_values(batch, stages, ZstdPart::kLongest, stream);
-  others.join();
-  literals.join();
+  SideStream side(stream);
+  launch_zstd_literals(batch, stages, side.get());
+  launch_zstd_states(batch, stages, stream);
+  launch_zstd_values(batch, stages, stream);
+  side.join();
 }
 
 void launch_zstd_stages(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream) {

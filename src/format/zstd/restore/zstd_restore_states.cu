@@ -36,13 +36,11 @@ __device__ __forceinline__ std::uint32_t next_state(std::uint32_t cell, std::uin
 
 // Mapping: a lane a block, eight blocks a warp, a warp a thread block. Shared memory: 22 KB, the tables and rings. Synchronisation inside
 // of warps alone. Work: linear in sequences, bound by the latency of the chain of a look-up and a shift. CPU twin: ZstdSequenceReader.
-__global__ void __launch_bounds__(32)
-    follow_zstd_states(const DeviceRestore batch, const ZstdStages stages, ZstdPart part) {
+__global__ void __launch_bounds__(32) follow_zstd_states(const DeviceRestore batch, const ZstdStages stages) {
   __shared__ ShortCell sh_cells[kBlocks][kZstdCells];
   __shared__ ZstdRing sh_rings[kBlocks];
   const unsigned lane = threadIdx.x;
-  const ZstdPlaces places = stages.places_of(part);
-  const std::uint32_t count = places.end, first = places.begin + blockIdx.x * kBlocks;
+  const std::uint32_t count = stages.listed(1), first = blockIdx.x * kBlocks;
   if (first >= count) return;
   const std::uint32_t* const d_list = stages.list(1);
   for (unsigned i = 0; i < kBlocks && first + i < count; ++i) {
@@ -130,10 +128,9 @@ const KernelRegistration kStatesRegistration(kStatesBudget, follow_zstd_states);
 
 }  // namespace
 
-void launch_zstd_states(const DeviceRestore& batch, const ZstdStages& stages, ZstdPart part,
-                        cudaStream_t stream) {
+void launch_zstd_states(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream) {
   launch({.kernel = kStatesBudget, .grid = (stages.block_room + kBlocks - 1) / kBlocks, .stream = stream},
-         follow_zstd_states, batch, stages, part);
+         follow_zstd_states, batch, stages);
 }
 
 }  // namespace hemstitch::cuda

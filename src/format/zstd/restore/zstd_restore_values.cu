@@ -54,7 +54,7 @@ __device__ __forceinline__ std::uint32_t field(std::uint64_t bits, std::uint32_t
 // Mapping: a warp a block, 32 sequences at a time. Shared memory: 5 KB a warp, the tables. Synchronisation inside of warps alone. Work: linear
 // in sequences. CPU twin: ZstdSequenceReader and ZstdRepeats.
 __global__ void __launch_bounds__(32 * kWarps)
-    read_zstd_values(const DeviceRestore batch, const ZstdStages stages, ZstdPart part) {
+    read_zstd_values(const DeviceRestore batch, const ZstdStages stages) {
   __shared__ ZstdDeviceCell sh_cells[kWarps][kZstdCells];
   __shared__ Bases sh_bases;
   for (unsigned i = threadIdx.x; i < kZstdLiteralCodes.size(); i += 32 * kWarps)
@@ -63,9 +63,8 @@ __global__ void __launch_bounds__(32 * kWarps)
     sh_bases.matches[i] = zstd_match_base(i);
   __syncthreads();
   const unsigned lane = threadIdx.x % 32;
-  const ZstdPlaces places = stages.places_of(part);
-  const std::uint32_t place = places.begin + blockIdx.x * kWarps + threadIdx.x / 32;
-  if (place >= places.end) return;
+  const std::uint32_t place = blockIdx.x * kWarps + threadIdx.x / 32;
+  if (place >= stages.listed(1)) return;
   const std::uint32_t index = stages.list(1)[place];
   ZstdBlockRecord& record = stages.d_blocks[index];
   const ZstdDeviceBlock& block = record.block;
@@ -162,10 +161,9 @@ const KernelRegistration kValuesRegistration(kValuesBudget, read_zstd_values);
 
 }  // namespace
 
-void launch_zstd_values(const DeviceRestore& batch, const ZstdStages& stages, ZstdPart part,
-                        cudaStream_t stream) {
+void launch_zstd_values(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream) {
   launch({.kernel = kValuesBudget, .grid = (stages.block_room + kWarps - 1) / kWarps, .stream = stream},
-         read_zstd_values, batch, stages, part);
+         read_zstd_values, batch, stages);
 }
 
 }  // namespace hemstitch::cuda

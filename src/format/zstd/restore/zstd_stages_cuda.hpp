@@ -73,13 +73,6 @@ inline constexpr std::size_t kZstdUnitBytes = 16;
 // Lists of blocks, in classes by the work that each is: warps take several blocks, which should be alike.
 inline constexpr unsigned kZstdClasses = 64, kZstdLists = 2;  // of literals, of sequences
 
-// Of the list of sequences: a quarter, with the most of them, and the others. These have their values while the states of the longest ones are
-// still followed.
-enum class ZstdPart : std::uint32_t { kLongest, kOthers };
-struct ZstdPlaces {
-  std::uint32_t begin, end;  // in a list
-};
-
 // All of the batch's scratch memory.
 struct ZstdStages {
   ZstdChunkRecord* d_chunks;
@@ -116,12 +109,6 @@ struct ZstdStages {
     for (unsigned i = 0; i < kZstdClasses; ++i) sum += d_counts[kListedAt + number * kZstdClasses + i];
     return sum;
   }
-  __device__ ZstdPlaces places_of(ZstdPart part) const {
-    constexpr std::uint32_t kTogether = 8;  // in a warp that follows states
-    const std::uint32_t count = listed(1), longest = (count / 4 + kTogether - 1) / kTogether * kTogether;
-    if (part == ZstdPart::kLongest) return {0, min(longest, count)};
-    return {min(longest, count), count};
-  }
   __device__ std::uint8_t* unit(std::uint32_t index) const {
     return d_pool + std::size_t{index} * kZstdUnitBytes;
   }
@@ -147,10 +134,8 @@ void launch_zstd_open(const DeviceRestore& batch, const ZstdStages& stages, cuda
 void launch_zstd_list(const ZstdStages& stages, cudaStream_t stream);
 void launch_zstd_tables(const ZstdStages& stages, cudaStream_t stream);
 void launch_zstd_literals(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream);
-void launch_zstd_states(const DeviceRestore& batch, const ZstdStages& stages, ZstdPart part,
-                        cudaStream_t stream);
-void launch_zstd_values(const DeviceRestore& batch, const ZstdStages& stages, ZstdPart part,
-                        cudaStream_t stream);
+void launch_zstd_states(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream);
+void launch_zstd_values(const DeviceRestore& batch, const ZstdStages& stages, cudaStream_t stream);
 // Literals beside states and values, which need nothing of each other: each is bound by latency, and lasts as long as its longest block.
 void launch_zstd_literals_and_sequences(const DeviceRestore& batch, const ZstdStages& stages,
                                         cudaStream_t stream);

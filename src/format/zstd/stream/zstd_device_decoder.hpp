@@ -40,7 +40,7 @@ struct ZstdDeviceLimits {
   // A piece has at most so many blocks: as many as may be full ones, and more where they are small. The first piece has fewer, so that content comes soon, and
   // each later one up to twice as many. With fewer than these, the first piece would take as long: as its longest block.
   std::size_t blocks = 4 * (content_bytes / kZstdMostBlockBytes);
-  std::size_t first_blocks = 1024;
+  std::size_t first_blocks = 2048;
   unsigned inputs = 2;  // one is filled while the other one is decoded
   unsigned rooms = 2;   // at least: one is downloaded while the next one is filled
   // Pieces in memory of the host: those in inputs and rooms, and one whose content is still under way.
