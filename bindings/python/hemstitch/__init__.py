@@ -12,17 +12,17 @@ from __future__ import annotations
 import copyreg as _copyreg
 import os as _os
 
-from ._errors import Error, Status
+from ._errors import Error, OutOfMemoryError, RequestError, Status, TruncatedError
 from ._core import (SearchedLine, SearchedText, SearchMatch, compress, compress_bound, make_index, restore, restored_size)
 from ._core import version as __version__
 from . import _core
 from ._device import DeviceArray, load, load_many, save
-from ._files import Reader, Writer, open
+from ._files import BufferedFile, Reader, Writer, open
 from ._match import MATCH, Matcher, evaluate
 from ._webgpu import name_library as _name_webgpu_library
 
 __all__ = [
-    "DeviceArray", "Error", "MATCH", "Matcher", "Reader", "SearchMatch", "SearchedLine", "SearchedText", "Searcher", "Status",
+    "BufferedFile", "DeviceArray", "Error", "MATCH", "Matcher", "OutOfMemoryError", "Reader", "RequestError", "SearchMatch", "SearchedLine", "SearchedText", "Searcher", "Status", "TruncatedError",
     "Writer", "compress", "compress_bound", "compress_lz4_blocks", "compress_many", "evaluate", "load", "load_many", "make_index", "open", "restore",
     "restore_lz4_blocks", "restore_many", "restore_ranges", "restored_size", "save", "search", "status_text",
     "unavailable_reason",

@@ -1,4 +1,4 @@
-"""The exception of all calls: a status with a stable number, and the place in the data."""
+"""The exceptions of all calls: a status with a stable number, and the place in the data."""
 
 from __future__ import annotations
 
@@ -41,9 +41,15 @@ class Status(enum.IntEnum):
     CANCELLED = 703
 
 
-class Error(Exception):
+class Error(OSError):
     """`status` says what is wrong; `frame` and `block` (from 1) and `byte_offset` (from 0) say where in the data, or are None.
-    `content` is what restore_many() restored before the other bytes at `byte_offset`, where the status is TRAILING_GARBAGE; else None."""
+    `content` is what restore_many() restored before the other bytes at `byte_offset`, where the status is TRAILING_GARBAGE; else None.
+
+    It is an OSError, as gzip.BadGzipFile is, and its kinds are also what Python's own modules raise for the same reason: RequestError a ValueError,
+    TruncatedError an EOFError, OutOfMemoryError a MemoryError."""
+
+    def __new__(cls, status, message, frame=None, block=None, byte_offset=None):
+        return super().__new__(_kind_of(status) if cls is Error else cls, message)
 
     def __init__(self, status, message, frame=None, block=None, byte_offset=None):
         super().__init__(message)
@@ -56,6 +62,9 @@ class Error(Exception):
     def __str__(self):
         return self.args[0]
 
+    def __repr__(self):
+        return f"<hemstitch.{type(self).__name__} {self.status.name}: {self.args[0]}>"
+
     def of(self, name):
         """The same, of a part that has a name: a chunk of an array."""
         named = Error(self.status, f"{name}: {self.args[0]}", self.frame, self.block, self.byte_offset)
@@ -64,3 +73,25 @@ class Error(Exception):
 
     def __reduce__(self):
         return Error, (int(self.status), self.args[0], self.frame, self.block, self.byte_offset), {"content": self.content}
+
+
+class RequestError(Error, ValueError):
+    """The call itself is wrong: an option, a backend's name, a dictionary, a range, or the moment (statuses 100 to 199)."""
+
+
+class TruncatedError(Error, EOFError):
+    """The compressed data ends too early (TRUNCATED)."""
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """There is no memory for the work, or it is more than a limit allows (OUT_OF_MEMORY, MEMORY_LIMIT, DEVICE_OUT_OF_MEMORY)."""
+
+
+def _kind_of(status):
+    if 100 <= status < 200:
+        return RequestError
+    if status == Status.TRUNCATED:
+        return TruncatedError
+    if status in (Status.OUT_OF_MEMORY, Status.MEMORY_LIMIT, Status.DEVICE_OUT_OF_MEMORY):
+        return OutOfMemoryError
+    return Error

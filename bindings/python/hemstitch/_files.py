@@ -23,6 +23,8 @@ _WRITE_BYTES = 16 << 20
 # an index of gzip it is begun some 4 MB apart.
 _WINDOW_BYTES, _INDEXED_WINDOW_BYTES, _MOST_WINDOW_BYTES = 1 << 20, 4 << 20, 8 << 20
 _NO_END = 1 << 63
+# Formats of which a file holds one stream and no more.
+_SINGLE_STREAMS = ("zlib", "deflate")
 
 # What a child of fork() has to look after.
 _open_files = weakref.WeakSet()
@@ -48,26 +50,25 @@ def open(file, mode="rb", *, format=None, level=None, backend="auto", threads=0,
          content_checksum=False, dictionary=None, seekable_bytes=0, window_log=0, index=None, encoding=None, errors=None, newline=None):
     """Opens a compressed file: a path, or a file object that is open in binary mode.
 
-    "rb" and "wb" return binary files (io.BufferedReader over a Reader; a Writer), "rt" and "wt" text files over them; "xb" refuses a file
-    that exists. `format` may be "lz4", "gzip", "bgzf", "zlib", "deflate" or "zstd". Without it, reading looks at the first bytes, and writing at the
+    "rb" and "wb" return binary files (a BufferedFile over a Reader; a Writer), "rt" and "wt" text files over them; "xb" refuses a file
+    that exists; "ab" adds a frame to the end of one, which zlib and raw DEFLATE do not have room for. `format` may be "lz4", "gzip", "bgzf", "zlib", "deflate" or "zstd". Without it, reading looks at the first bytes, and writing at the
     suffix of the path (.gz is gzip, .bgz is bgzf, .zz is zlib, .zst is zstd, all others are lz4). A file object stays open. `index` is for reading gzip: the
     path or the bytes of a .gzidx, which lets seek() and read_range() begin in the middle. `dictionary`: bytes that the content may refer to, which
     reading needs as well (LZ4, zlib, Zstandard). `window_log` is for Zstandard: writing, it chooses a window of 2^N bytes, with a search for long matches;
     reading, it allows one of more than 128 MB.
     """
-    if mode.replace("t", "").replace("b", "") not in ("r", "w", "x") or ("t" in mode and "b" in mode):
-        raise ValueError(f"mode is {mode!r}; it may be 'rb', 'wb', 'xb', 'rt', 'wt' or 'xt'")
+    if mode.replace("t", "").replace("b", "") not in ("r", "w", "x", "a") or ("t" in mode and "b" in mode):
+        raise ValueError(f"mode is {mode!r}; it may be 'rb', 'wb', 'xb', 'ab', 'rt', 'wt', 'xt' or 'at'")
     is_text = "t" in mode
     if not is_text and not (encoding is errors is newline is None):
-        raise ValueError("encoding, errors and newline are only for the text modes 'rt', 'wt' and 'xt'")
+        raise ValueError("encoding, errors and newline are only for the text modes 'rt', 'wt', 'xt' and 'at'")
     if "r" in mode:
-        opened = io.BufferedReader(Reader(file, format=format or "auto", backend=backend, threads=threads, dictionary=dictionary,
-                                          window_log=window_log, index=index),
-                                   buffer_size=1 << 16)
+        opened = BufferedFile(Reader(file, format=format or "auto", backend=backend, threads=threads, dictionary=dictionary,
+                                     window_log=window_log, index=index))
     elif index is not None:
         raise ValueError("index is only for reading; make_index() makes one from a written file")
     else:
-        opened = Writer(file, mode[0] + "b", format=format or _format_of_path(file), level=level, backend=backend,
+        opened = Writer(file, mode.replace("t", "").replace("b", "") + "b", format=format or _format_of_path(file), level=level, backend=backend,
                         threads=threads, block_bytes=block_bytes, content_checksum=content_checksum, dictionary=dictionary,
                         seekable_bytes=seekable_bytes, window_log=window_log)
     return io.TextIOWrapper(opened, encoding, errors, newline) if is_text else opened
@@ -87,7 +88,76 @@ def _opened(file, mode):
     return file, False
 
 
-class Writer(io.BufferedIOBase):
+class _Named:
+    """What Reader and Writer say of the file: its name, the mode, and the number of its descriptor."""
+
+    def _name(self, file, mode):
+        self._name_of_file = os.fspath(file) if self._owned else getattr(self._file, "name", "")
+        self._mode = mode
+
+    @property
+    def name(self):
+        """The path as it was given; of a file object, its name, or "" if it has none."""
+        return self._name_of_file
+
+    @property
+    def mode(self):
+        """How it was opened: "rb", "wb", "xb" or "ab"."""
+        return self._mode
+
+    def fileno(self):
+        """The descriptor of the compressed file, not of its content."""
+        with self._lock:
+            self._check()
+            if not hasattr(self._file, "fileno"):
+                raise io.UnsupportedOperation("the file has no descriptor")
+            return self._file.fileno()
+
+    def __repr__(self):
+        return f"<hemstitch.{type(self).__name__} name={self._name_of_file!r} mode={self._mode!r}{' closed' if self.closed else ''}>"
+
+    def _check(self):
+        if self.closed:
+            raise ValueError("the file is closed")
+
+
+class BufferedFile(io.BufferedIOBase):
+    """What open(.., "rb") returns: `raw`, a Reader, behind a buffer.
+
+    It is no io.BufferedReader, though it does what one does: numpy and others read the descriptor of those, where the compressed bytes are.
+    """
+
+    def __init__(self, raw):
+        self.raw = raw
+        self._buffer = buffer = io.BufferedReader(raw, buffer_size=1 << 16)
+        # The buffer's own, so that a call costs what it costs there.
+        self.read, self.read1, self.readinto, self.readinto1, self.peek = buffer.read, buffer.read1, buffer.readinto, buffer.readinto1, buffer.peek
+        self.readline, self.readlines, self.seek, self.tell = buffer.readline, buffer.readlines, buffer.seek, buffer.tell
+        self.readable, self.seekable, self.fileno = buffer.readable, buffer.seekable, buffer.fileno
+
+    name = property(lambda self: self.raw.name, doc="That of the Reader.")
+    mode = property(lambda self: self.raw.mode, doc='"rb".')
+    closed = property(lambda self: self.raw.closed)
+
+    def __iter__(self):
+        return iter(self._buffer)
+
+    def __next__(self):
+        return next(self._buffer)
+
+    def close(self):
+        self._buffer.close()
+
+    def __del__(self):
+        # Of io's classes this would close the file, which a method of the buffer may still use: hemstitch.open(path).read().
+        # The buffer and the Reader close themselves.
+        pass
+
+    def __repr__(self):
+        return f"<hemstitch.BufferedFile name={self.name!r} mode={self.mode!r}{' closed' if self.closed else ''}>"
+
+
+class Writer(_Named, io.BufferedIOBase):
     """Compresses what is written to it, on all threads; close() writes the frame's end.
 
     flush() writes all that came so far to the file, so that a reader gets it now. A block ends there, so frequent calls make the file larger.
@@ -106,6 +176,11 @@ class Writer(io.BufferedIOBase):
         self._left = memoryview(b"")  # compressed, and not taken by the file yet
         self._position = 0
         self._file, self._owned = _opened(file, mode)
+        self._name(file, mode)
+        if self._owned and mode == "ab" and options.get("format") in _SINGLE_STREAMS and self._file.tell():
+            self._file.close()
+            self._file = None
+            raise Error(Status.INVALID_OPTION, f"mode is 'ab', but a file of format {options['format']!r} is one stream, to which nothing can be added")
         _open_files.add(self)
 
     def writable(self):
@@ -172,10 +247,6 @@ class Writer(io.BufferedIOBase):
                 file.flush()
         finally:
             super().close()
-
-    def _check(self):
-        if self.closed:
-            raise ValueError("the file is closed")
 
     def _compress(self, call):
         try:
@@ -320,7 +391,7 @@ class _Stream:
             raise
 
 
-class Reader(io.RawIOBase):
+class Reader(_Named, io.RawIOBase):
     """The content of a compressed file. It is read from front to end, and only a piece of it is kept.
 
     seek() and read_range() restore only the blocks that they need if blocks are independent (LZ4 as this package writes it, BGZF, seekable Zstandard). In other
@@ -343,6 +414,7 @@ class Reader(io.RawIOBase):
         self._options = dict(format=format, backend=backend, threads=threads, dictionary=dictionary, window_log=window_log)
         restored = _core.RestoreStream(**self._options)
         self._file, self._owned = _opened(file, "rb")
+        self._name(file, "rb")
         self._begin = self._file.tell() if self._can_seek_file() else 0
         self._stream = _Stream(restored, _FileInput(self._file))
         self._at = 0  # of what readinto() gives next
@@ -461,10 +533,6 @@ class Reader(io.RawIOBase):
                     self._file.close()
             finally:
                 super().close()
-
-    def _check(self):
-        if self.closed:
-            raise ValueError("the file is closed")
 
     def _can_seek_file(self):
         return hasattr(self._file, "seekable") and self._file.seekable()

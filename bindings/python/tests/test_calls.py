@@ -427,3 +427,27 @@ def test_objects_are_refused():
                 call(objects)
     for values in (numpy.zeros(3, [("O number", "i4"), ("other", "f8")]), numpy.arange(5).astype("M8[s]"), numpy.array(["a", "bc"]), numpy.zeros(4, ">f4")):
         assert hemstitch.restore(hemstitch.compress(values)) == values.tobytes()
+
+
+def test_errors_are_what_pythons_modules_raise(text):
+    packed = hemstitch.compress(text, format="gzip")
+
+    def raised(call):
+        with pytest.raises(hemstitch.Error) as caught:
+            call()
+        return caught.value
+
+    cut = raised(lambda: hemstitch.restore(packed[:-9]))
+    assert isinstance(cut, hemstitch.TruncatedError) and isinstance(cut, EOFError) and cut.status == hemstitch.Status.TRUNCATED
+    wrong = raised(lambda: hemstitch.compress(text, level=99))
+    assert isinstance(wrong, hemstitch.RequestError) and isinstance(wrong, ValueError)
+    damaged = raised(lambda: hemstitch.restore(packed[:-8] + bytes(8)))
+    assert type(damaged) is hemstitch.Error and isinstance(damaged, OSError) and damaged.errno is None
+    room = hemstitch.Error(hemstitch.Status.MEMORY_LIMIT, "no room", 1, 2, 3)
+    assert isinstance(room, hemstitch.OutOfMemoryError) and isinstance(room, MemoryError)
+    for error in (cut, wrong, damaged, room):
+        again = pickle.loads(pickle.dumps(error))
+        assert type(again) is type(error) and again.args == error.args == (str(error),)
+        assert (again.status, again.frame, again.block, again.byte_offset) == (error.status, error.frame, error.block, error.byte_offset)
+        assert type(error.of("name")) is type(error) and str(error.of("name")) == f"name: {error}"
+        assert error.status.name in repr(error)

@@ -56,7 +56,7 @@ def test_suffixes_and_modes(text, tmp_path):
         hemstitch.open(tmp_path / "a.gz", "xb")
     with pytest.raises(FileNotFoundError):
         hemstitch.open(tmp_path / "missing")
-    for mode in ("r+", "a", "rbt", ""):
+    for mode in ("r+", "ra", "rbt", "aa", ""):
         with pytest.raises(ValueError, match="mode"):
             hemstitch.open(tmp_path / "a.gz", mode)
     with pytest.raises(hemstitch.Error, match="format"):
@@ -64,6 +64,65 @@ def test_suffixes_and_modes(text, tmp_path):
     assert not (tmp_path / "new").exists()
     with pytest.raises(ValueError, match="text"):
         hemstitch.open(tmp_path / "a.gz", "rb", encoding="ascii")
+
+
+def test_append(text, tmp_path):
+    for name, by_peer in [("a.lz4", lz4.frame.decompress), ("a.gz", gzip.decompress), ("a.bgz", gzip.decompress), ("a.zst", None)]:
+        path = tmp_path / name
+        for number, part in enumerate((text, b"", b"two")):
+            with hemstitch.open(path, "ab") as file:
+                assert file.tell() == 0 and file.mode == "ab"
+                file.write(part)
+        with hemstitch.open(path, "at", encoding="ascii") as file:
+            file.write(" three")
+        assert hemstitch.open(path).read() == text + b"two three"
+        if name == "a.gz":
+            assert gzip.open(path).read() == text + b"two three"
+    for format in ("zlib", "deflate"):
+        path = tmp_path / format
+        with hemstitch.open(path, "ab", format=format) as file:
+            file.write(text)
+        packed = path.read_bytes()
+        with pytest.raises(ValueError, match="mode is 'ab'"):
+            hemstitch.open(path, "ab", format=format)
+        assert path.read_bytes() == packed and hemstitch.restore(packed, format=format) == text
+
+
+def test_what_a_file_says_of_itself(text, tmp_path):
+    path = tmp_path / "a.gz"
+    with hemstitch.open(path, "wb") as file:
+        assert file.name == str(path) and file.mode == "wb" and os.fstat(file.fileno()).st_size >= 0
+        file.write(b"a line\n")
+        file.flush()
+        assert zlib.decompressobj(31).decompress(path.read_bytes()) == b"a line\n"
+        assert repr(file) == f"<hemstitch.Writer name={str(path)!r} mode='wb'>"
+    with pytest.raises(ValueError, match="closed"):
+        file.fileno()
+    for open_it in (hemstitch.open, hemstitch.Reader):
+        with open_it(str(path)) as file:
+            assert file.name == str(path) and file.mode == "rb" and os.pread(file.fileno(), 2, 0) == b"\x1f\x8b"
+        assert file.name == str(path) and file.closed and repr(file).endswith("mode='rb' closed>")
+    with hemstitch.open(path) as file:
+        assert file.peek(3)[:3] == b"a l" and file.read() == b"a line\n" and list(file) == [] and file.peek() == b""
+    with hemstitch.open(path, "rt") as file:
+        assert file.name == str(path) and next(file) == "a line\n"
+    with builtins.open(path, "rb") as inner, hemstitch.open(inner) as file:
+        assert file.name == str(path) and file.fileno() == inner.fileno()
+    with hemstitch.open(io.BytesIO(path.read_bytes())) as file:
+        assert file.name == ""
+        with pytest.raises(OSError):
+            file.fileno()
+        assert [next(file)] + list(file) == [b"a line\n"]
+    # A call does not need the file to be kept.
+    assert hemstitch.open(path).read() == b"a line\n" and hemstitch.open(path).readline() == b"a line\n" and list(hemstitch.open(path)) == [b"a line\n"]
+
+
+def test_numpy_reads_the_content_not_the_descriptor(tmp_path):
+    numpy = pytest.importorskip("numpy")
+    with hemstitch.open(tmp_path / "a.npy.gz", "wb") as file:
+        numpy.save(file, numpy.arange(10_000))
+    with hemstitch.open(tmp_path / "a.npy.gz") as file:
+        assert (numpy.load(file) == numpy.arange(10_000)).all()
 
 
 def test_text(tmp_path):

@@ -31,7 +31,7 @@ def test_both_ways(suffix, place):
         with fsspec.open(f"{place}.{suffix}", "rt", compression="infer") as file:
             assert file.read() == TEXT
         with fsspec.open(f"{place}.{suffix}", "rb", compression="infer") as file:
-            assert isinstance(file, io.BufferedReader) and isinstance(file.raw, hemstitch._files.Reader)
+            assert isinstance(file, hemstitch.BufferedFile) and isinstance(file.raw, hemstitch.Reader)
             file.seek(100_000)
             assert file.read(10) == TEXT.encode()[100_000:100_010]
         with fsspec.open(f"{place}-ours.{suffix}", "wt", compression="infer") as file:
