@@ -315,6 +315,12 @@ class HEMSTITCH_API Decompressor {
   // Returns whether the stream is finished.
   bool finish_some();
 
+  // For a stream whose end its reader has to find. Call it when write_some() or write() has passed on all that it was given;
+  // at any time, before finish(). Returns nothing while a frame is under way or none has begun. Otherwise what was
+  // written so far is whole, and these are the bytes that follow it and begin no frame; mostly none. Of those of
+  // later writes it does not know.
+  std::optional<std::vector<std::byte>> trailing() const;
+
   // Returns the index; call it after make_index() and finish(), also after one that threw kTrailingGarbage.
   std::vector<std::byte> index() const;
 

@@ -2,6 +2,7 @@
 #include "hemstitch/hemstitch.hpp"
 
 #include <algorithm>
+#include <array>
 #include <type_traits>
 
 #include "api/report.hpp"
@@ -168,10 +169,18 @@ struct Decompressor::Impl {
     });
   }
 
+  std::optional<std::vector<std::byte>> trailing() const {
+    if (garbage) return rest;
+    if (skip_left > 0 || filling > 0 || !slots[0].blocks.empty()) return std::nullopt;
+    return job.rest_if_ended();
+  }
+
   template <class Stops>
   void restore(std::span<const std::byte>& piece, const Stops& stops) {
     while (!stops()) {
       if (garbage) {
+        if (!has_rest) rest.insert(rest.end(), piece.begin(), piece.end());
+        has_rest = true;
         piece = {};
         return;
       }
@@ -248,8 +257,15 @@ struct Decompressor::Impl {
         break;
       case Event::kEnd:
         garbage = true;
+        if (job.report().trailing_garbage_at) keep_rest();
         break;
     }
+  }
+
+  void keep_rest() {
+    std::array<std::byte, 4096> some;
+    while (const std::size_t bytes = job.read_rest(some))
+      rest.insert(rest.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(bytes));
   }
 
   void make_slots() {
@@ -309,6 +325,9 @@ struct Decompressor::Impl {
   std::uint64_t written_bytes = 0;  // what write() was given
   std::uint64_t skip_left = 0;
   bool garbage = false;  // the bytes that follow are ignored
+  // Of these, those up to the end of the piece in which they began.
+  std::vector<std::byte> rest;
+  bool has_rest = false;
   StreamState state;
 };
 
@@ -352,6 +371,8 @@ bool Decompressor::finish_some() {
   if (is_finished) impl.state.close();
   return is_finished;
 }
+
+std::optional<std::vector<std::byte>> Decompressor::trailing() const { return present(impl_).trailing(); }
 
 Report Decompressor::report() const { return public_report(present(impl_).job.report()); }
 

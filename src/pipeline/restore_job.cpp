@@ -638,6 +638,28 @@ std::size_t RestoreJob::read_rest(std::span<std::byte> into) {
   return count;
 }
 
+std::optional<std::vector<std::byte>> RestoreJob::rest_if_ended() const {
+  if (stream_.in_stream() || in_block_ || !unused_.empty() || streams_.ahead_bytes() != 0)
+    return std::nullopt;
+  FrameStream ahead(stream_);
+  auto gathered = std::span(header_bytes_).first(gathered_bytes_);
+  try {
+    for (;;) {
+      const FrameReader::Event event = ahead.step(std::exchange(gathered, {}));
+      if (event == FrameReader::Event::kEnd) return std::vector<std::byte>();
+      if (event == FrameReader::Event::kGarbage) {
+        const FrameReader& reader = ahead.reader();
+        std::vector<std::byte> rest(static_cast<std::size_t>(reader.held_bytes() - reader.garbage().size()));
+        rest.insert(rest.end(), reader.garbage().begin(), reader.garbage().end());
+        return rest;
+      }
+      if (event != FrameReader::Event::kMore && event != FrameReader::Event::kFrameEnd) return std::nullopt;
+    }
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 void RestoreJob::rest_written(std::size_t bytes) {
   report_.trailing_garbage_at.reset();
   report_.output_bytes += bytes;

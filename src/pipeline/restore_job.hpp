@@ -152,6 +152,10 @@ class RestoreJob {
   std::size_t read_rest(std::span<std::byte> into);
   void rest_written(std::size_t bytes);
 
+  // For a stream whose end nobody has told: nothing while a frame is under way, or before the first one. Otherwise
+  // what was received so far is whole, and these are the bytes behind it, which begin no frame unless more follow.
+  std::optional<std::vector<std::byte>> rest_if_ended() const;
+
   // What emit() has written so far.
   std::uint64_t emitted_output_bytes() const { return report_.output_bytes; }
   // Call it after kEnd. Throws kRangeOutsideContent if the range begins after the content.

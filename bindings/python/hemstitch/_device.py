@@ -8,6 +8,7 @@ import tempfile
 
 from . import _core
 from ._errors import Error, Status
+from ._options import COMPRESS_DEFAULTS, RESTORE_DEFAULTS
 
 _CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13  # DLPack's DLDeviceType
 _DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}  # its DLDataTypeCode, by numpy's letters
@@ -114,6 +115,13 @@ def save(array, path, *, format="lz4", level=None, block_bytes=0, threads=0, str
     return len(packed)
 
 
+def _refuse_others(options, defaults, known):
+    """Those that a device's arrays have not."""
+    for name, value in options.items():
+        if name not in known and value != defaults.get(name):
+            raise Error(Status.INVALID_OPTION, f"{name} works only for data in the host's memory, not for that of a device")
+
+
 def compress(data, *, out=None, stream=None, **options):
     """hemstitch.compress() for an object without a buffer."""
     if not is_on_device(data):
@@ -122,23 +130,23 @@ def compress(data, *, out=None, stream=None, **options):
     return result if out is None else _put(result, out, stream)
 
 
-def compress_many(objs, *, format="lz4", level=None, backend="auto", threads=0, block_bytes=0, content_checksum=False, seekable_bytes=0, window_log=0, stream=None,
-                  progress=None):
+def compress_many(objs, *, stream=None, progress=None, **options):
     """For arrays on one device: a DeviceArray or an Error each. For tensors in host memory: bytes."""
     if not is_on_device(objs[0]):
-        return _core.compress_many([_host_array(one, "compress_many") for one in objs], format=format, level=level, backend=backend,
-                                   threads=threads, block_bytes=block_bytes, content_checksum=content_checksum, seekable_bytes=seekable_bytes, window_log=window_log)
+        return _core.compress_many([_host_array(one, "compress_many") for one in objs], **options)
     # What is said wrong is refused in the words of the host's calls.
-    _core.compress(b"", format=format, level=level, threads=threads, block_bytes=block_bytes, seekable_bytes=seekable_bytes, window_log=window_log,
-                   backend="cpu")
+    _core.compress(b"", **{**options, "backend": "cpu"})
+    format, level, backend = options.get("format", "lz4"), options.get("level"), options.get("backend", "auto")
     if backend not in ("auto", "cuda", "reproducible"):
         raise Error(Status.INVALID_OPTION, f"backend is {backend!r}; only 'cuda' compresses a device's array")
-    if content_checksum:
+    if options.get("content_checksum"):
         raise Error(Status.INVALID_OPTION, "a device computes no content_checksum, which is serial; blocks have their own checksums")
-    if seekable_bytes or window_log:
+    if options.get("seekable_bytes") or options.get("window_log"):
         raise Error(Status.INVALID_OPTION, "seekable_bytes and window_log work only for data on the host; a device's array becomes frames of 4 MiB")
     if progress is not None:
         raise Error(Status.INVALID_OPTION, "progress works only for data on the host; a device's array is compressed as a whole")
+    _refuse_others(options, COMPRESS_DEFAULTS, ("format", "level", "backend", "threads", "block_bytes"))
+    block_bytes = options.get("block_bytes", 0)
     batch, given, run = _batch_of(objs, stream)
     spans = [(one.address, one.nbytes) for one in given]
     if format == "lz4":
@@ -156,15 +164,16 @@ def restore(data, *, device=None, out=None, stream=None, **options):
         return _core.restore(_host_array(data, "restore") if not _has_buffer(data) else data, out=out, **options)
     if options.pop("progress", None) is not None:
         raise Error(Status.INVALID_OPTION, "progress works only for data on the host; a device's array is restored as a whole")
-    if options.pop("return_used_bytes", False):
-        raise Error(Status.INVALID_OPTION, "return_used_bytes works only for data on the host")
+    for name in ("return_used_bytes", "max_bytes"):
+        if options.pop(name, None):
+            raise Error(Status.INVALID_OPTION, f"{name} works only for data on the host")
     if device is None and not on_device:
         device = f"cuda:{_Given(out, stream).device}"
     result = _one(restore_many([data], device=device, stream=stream, **options))
     return result if out is None else _put(result, out, stream)
 
 
-def restore_many(objs, *, device=None, format="auto", backend="auto", threads=0, window_log=0, stream=None):
+def restore_many(objs, *, device=None, stream=None, **options):
     """Returns DeviceArrays; bytes for device="cpu", or for host data without a device. An Error takes the place of each failure."""
     number = None if device is None else number_of(device)
     from_device = is_on_device(objs[0])
@@ -172,11 +181,13 @@ def restore_many(objs, *, device=None, format="auto", backend="auto", threads=0,
         _, given, run = _batch_of(objs, stream)
         objs, from_device = [run.download(one.address, one.nbytes) if one.nbytes else b"" for one in given], False
     if not from_device and number is None:
-        return _core.restore_many([one if _has_buffer(one) else _host_array(one, "restore_many") for one in objs], format=format, backend=backend,
-                                  threads=threads, window_log=window_log)
+        return _core.restore_many([one if _has_buffer(one) else _host_array(one, "restore_many") for one in objs], **options)
+    format, backend, threads = options.get("format", "auto"), options.get("backend", "auto"), options.get("threads", 0)
+    window_log = options.get("window_log", 0)
     if backend not in ("auto", "cuda", "reproducible"):
         raise Error(Status.INVALID_OPTION, f"backend is {backend!r}; only 'cuda' restores to a device's memory")
-    _core.restore_many([], format=format, threads=threads)  # what is said wrong, in the words of the host's calls
+    _core.restore_many([], **{**options, "backend": "cpu"})  # what is said wrong, in the words of the host's calls
+    _refuse_others(options, RESTORE_DEFAULTS, ("format", "backend", "threads", "window_log"))
     if from_device:
         batch, given, run = _batch_of(objs, stream)
         if number is not None and number != run.device:

@@ -11,9 +11,17 @@ import select
 import stat
 import threading
 import weakref
+from typing import TYPE_CHECKING, Any, Literal, Optional, Union, overload
 
 from . import _core
 from ._errors import Error, Status
+from ._options import COMPRESS_DEFAULTS, RESTORE_DEFAULTS, CompressOptions, Path, RestoreOptions, shows
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer, Unpack
+
+# A path, or a file object that is open in binary mode; of those some have little more than read() or write().
+File = Union[Path, Any]
 
 # Compressed bytes that are read at once: few of a file of which only the beginning is wanted, then more.
 _FIRST_INPUT_BYTES, _INPUT_BYTES = 256 << 10, 4 << 20
@@ -46,31 +54,51 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def open(file, mode="rb", *, format=None, level=None, backend="auto", threads=0, block_bytes=0,
-         content_checksum=False, dictionary=None, seekable_bytes=0, window_log=0, index=None, encoding=None, errors=None, newline=None):
+@overload
+def open(file: File, mode: Literal["rb", "r"] = "rb", *, index: Optional[Union[Path, Buffer]] = None,
+         **options: Unpack[RestoreOptions]) -> BufferedFile: ...
+@overload
+def open(file: File, mode: Literal["wb", "w", "xb", "x", "ab", "a"], **options: Unpack[CompressOptions]) -> Writer: ...
+@overload
+def open(file: File, mode: Literal["rt"], *, index: Optional[Union[Path, Buffer]] = None, encoding: Optional[str] = None,
+         errors: Optional[str] = None, newline: Optional[str] = None, **options: Unpack[RestoreOptions]) -> io.TextIOWrapper: ...
+@overload
+def open(file: File, mode: Literal["wt", "xt", "at"], *, encoding: Optional[str] = None, errors: Optional[str] = None,
+         newline: Optional[str] = None, **options: Unpack[CompressOptions]) -> io.TextIOWrapper: ...
+@overload
+def open(file: File, mode: str, **options: Any) -> Union[BufferedFile, Writer, io.TextIOWrapper]: ...
+@shows(COMPRESS_DEFAULTS, RESTORE_DEFAULTS, format=None)
+def open(file: Any, mode: str = "rb", *, index: Any = None, encoding: Optional[str] = None, errors: Optional[str] = None, newline: Optional[str] = None,
+         **options: Any) -> Any:
     """Opens a compressed file: a path, or a file object that is open in binary mode.
 
     "rb" and "wb" return binary files (a BufferedFile over a Reader; a Writer), "rt" and "wt" text files over them; "xb" refuses a file
-    that exists; "ab" adds a frame to the end of one, which zlib and raw DEFLATE do not have room for. `format` may be "lz4", "gzip", "bgzf", "zlib", "deflate" or "zstd". Without it, reading looks at the first bytes, and writing at the
-    suffix of the path (.gz is gzip, .bgz is bgzf, .zz is zlib, .zst is zstd, all others are lz4). A file object stays open. `index` is for reading gzip: the
-    path or the bytes of a .gzidx, which lets seek() and read_range() begin in the middle. `dictionary`: bytes that the content may refer to, which
-    reading needs as well (LZ4, zlib, Zstandard). `window_log` is for Zstandard: writing, it chooses a window of 2^N bytes, with a search for long matches;
-    reading, it allows one of more than 128 MB.
+    that exists; "ab" adds a frame to the end of one, which zlib and raw DEFLATE do not have room for. A file object stays open.
+
+    format: without it, reading looks at the first bytes, and writing at the suffix of the path (.gz is gzip, .bgz is bgzf, .zz is zlib, .zst is zstd,
+    all others are lz4).
+    index: for reading gzip, the path or the bytes of a .gzidx, which lets seek() and read_range() begin in the middle.
+    encoding, errors, newline: of text files, as for Python's open().
+
+    Other options are those of compress() for writing, and of restore() for reading; one that only the other has is a ValueError.
     """
     if mode.replace("t", "").replace("b", "") not in ("r", "w", "x", "a") or ("t" in mode and "b" in mode):
         raise ValueError(f"mode is {mode!r}; it may be 'rb', 'wb', 'xb', 'ab', 'rt', 'wt', 'xt' or 'at'")
-    is_text = "t" in mode
+    is_text, reads = "t" in mode, "r" in mode
     if not is_text and not (encoding is errors is newline is None):
         raise ValueError("encoding, errors and newline are only for the text modes 'rt', 'wt', 'xt' and 'at'")
-    if "r" in mode:
-        opened = BufferedFile(Reader(file, format=format or "auto", backend=backend, threads=threads, dictionary=dictionary,
-                                     window_log=window_log, index=index))
+    known, others = (RESTORE_DEFAULTS, COMPRESS_DEFAULTS) if reads else (COMPRESS_DEFAULTS, RESTORE_DEFAULTS)
+    for name in options:
+        if name not in known and name in others:
+            raise ValueError(f"{name} is only for {'writing' if reads else 'reading'}")
+    if options.get("format", "") is None:
+        del options["format"]
+    if reads:
+        opened = BufferedFile(Reader(file, index=index, **options))
     elif index is not None:
         raise ValueError("index is only for reading; make_index() makes one from a written file")
     else:
-        opened = Writer(file, mode.replace("t", "").replace("b", "") + "b", format=format or _format_of_path(file), level=level, backend=backend,
-                        threads=threads, block_bytes=block_bytes, content_checksum=content_checksum, dictionary=dictionary,
-                        seekable_bytes=seekable_bytes, window_log=window_log)
+        opened = Writer(file, mode.replace("t", "").replace("b", "") + "b", **{"format": _format_of_path(file), **options})
     return io.TextIOWrapper(opened, encoding, errors, newline) if is_text else opened
 
 
@@ -96,16 +124,16 @@ class _Named:
         self._mode = mode
 
     @property
-    def name(self):
+    def name(self) -> str:
         """The path as it was given; of a file object, its name, or "" if it has none."""
         return self._name_of_file
 
     @property
-    def mode(self):
+    def mode(self) -> str:
         """How it was opened: "rb", "wb", "xb" or "ab"."""
         return self._mode
 
-    def fileno(self):
+    def fileno(self) -> int:
         """The descriptor of the compressed file, not of its content."""
         with self._lock:
             self._check()
@@ -113,7 +141,7 @@ class _Named:
                 raise io.UnsupportedOperation("the file has no descriptor")
             return self._file.fileno()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<hemstitch.{type(self).__name__} name={self._name_of_file!r} mode={self._mode!r}{' closed' if self.closed else ''}>"
 
     def _check(self):
@@ -127,25 +155,39 @@ class BufferedFile(io.BufferedIOBase):
     It is no io.BufferedReader, though it does what one does: numpy and others read the descriptor of those, where the compressed bytes are.
     """
 
-    def __init__(self, raw):
+    raw: Reader
+
+    if TYPE_CHECKING:
+        def peek(self, size: int = 0, /) -> bytes: ...
+
+    def __init__(self, raw: Reader) -> None:
         self.raw = raw
         self._buffer = buffer = io.BufferedReader(raw, buffer_size=1 << 16)
         # The buffer's own, so that a call costs what it costs there.
-        self.read, self.read1, self.readinto, self.readinto1, self.peek = buffer.read, buffer.read1, buffer.readinto, buffer.readinto1, buffer.peek
-        self.readline, self.readlines, self.seek, self.tell = buffer.readline, buffer.readlines, buffer.seek, buffer.tell
-        self.readable, self.seekable, self.fileno = buffer.readable, buffer.seekable, buffer.fileno
+        names = "read", "read1", "readinto", "readinto1", "peek", "readline", "readlines", "seek", "tell", "readable", "seekable", "fileno"
+        self.__dict__.update({name: getattr(buffer, name) for name in names})
 
-    name = property(lambda self: self.raw.name, doc="That of the Reader.")
-    mode = property(lambda self: self.raw.mode, doc='"rb".')
-    closed = property(lambda self: self.raw.closed)
+    @property
+    def name(self) -> str:
+        """That of the Reader."""
+        return self.raw.name
 
-    def __iter__(self):
+    @property
+    def mode(self) -> str:
+        """That of the Reader: "rb"."""
+        return self.raw.mode
+
+    @property
+    def closed(self) -> bool:
+        return self.raw.closed
+
+    def __iter__(self) -> Any:
         return iter(self._buffer)
 
-    def __next__(self):
+    def __next__(self) -> bytes:
         return next(self._buffer)
 
-    def close(self):
+    def close(self) -> None:
         self._buffer.close()
 
     def __del__(self):
@@ -153,7 +195,7 @@ class BufferedFile(io.BufferedIOBase):
         # The buffer and the Reader close themselves.
         pass
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<hemstitch.BufferedFile name={self.name!r} mode={self.mode!r}{' closed' if self.closed else ''}>"
 
 
@@ -169,7 +211,8 @@ class Writer(_Named, io.BufferedIOBase):
     Several threads may write: each write() is one piece of the content.
     """
 
-    def __init__(self, file, mode="wb", **options):
+    @shows(COMPRESS_DEFAULTS)
+    def __init__(self, file: File, mode: Literal["wb", "xb", "ab"] = "wb", **options: Unpack[CompressOptions]) -> None:
         self._lock = threading.RLock()
         self._file = None
         self._stream = _core.CompressStream(**options)
@@ -183,15 +226,15 @@ class Writer(_Named, io.BufferedIOBase):
             raise Error(Status.INVALID_OPTION, f"mode is 'ab', but a file of format {options['format']!r} is one stream, to which nothing can be added")
         _open_files.add(self)
 
-    def writable(self):
+    def writable(self) -> bool:
         return True
 
-    def tell(self):
+    def tell(self) -> int:
         with self._lock:
             self._check()
             return self._position
 
-    def write(self, data):
+    def write(self, data: Buffer) -> int:
         with self._lock:
             self._check()
             if self._stream is None:
@@ -209,7 +252,7 @@ class Writer(_Named, io.BufferedIOBase):
             self._pass_on()
             return size
 
-    def flush(self):
+    def flush(self) -> None:
         with self._lock:
             if self.closed:
                 raise ValueError("the file is closed")
@@ -222,7 +265,7 @@ class Writer(_Named, io.BufferedIOBase):
             if hasattr(self._file, "flush"):
                 self._file.flush()
 
-    def close(self):
+    def close(self) -> None:
         with self._lock:
             if self.closed:
                 return
@@ -363,7 +406,7 @@ class _Stream:
                 return None
             self._restored.give(compressed)
 
-    def readall(self):
+    def readall(self) -> Any:
         content = self._call(self._restored.read_all, self._more)
         self.at += len(content)
         return None if not content and not self._restored.ended else content
@@ -402,7 +445,8 @@ class Reader(_Named, io.RawIOBase):
     of threads may call it beside each other and beside reads.
     """
 
-    def __init__(self, file, *, format="auto", backend="auto", threads=0, dictionary=None, window_log=0, index=None):
+    @shows(RESTORE_DEFAULTS)
+    def __init__(self, file: File, *, index: Optional[Union[Path, Buffer]] = None, **options: Unpack[RestoreOptions]) -> None:
         self._lock = threading.RLock()  # guards all but read_range()
         self._aside_lock = threading.RLock()
         self._file = None
@@ -411,7 +455,7 @@ class Reader(_Named, io.RawIOBase):
                 index = indexed.read()
         self._index = index
         # Options are checked before anything is opened.
-        self._options = dict(format=format, backend=backend, threads=threads, dictionary=dictionary, window_log=window_log)
+        self._options = options
         restored = _core.RestoreStream(**self._options)
         self._file, self._owned = _opened(file, "rb")
         self._name(file, "rb")
@@ -427,18 +471,18 @@ class Reader(_Named, io.RawIOBase):
         self._size = None
         _open_files.add(self)
 
-    def readable(self):
+    def readable(self) -> bool:
         return True
 
-    def seekable(self):
+    def seekable(self) -> bool:
         return self._can_seek_file()
 
-    def tell(self):
+    def tell(self) -> int:
         with self._lock:
             self._check()
             return self._at
 
-    def readinto(self, buffer):
+    def readinto(self, buffer: Any) -> Any:
         with self._lock, memoryview(buffer) as view, view.cast("B") as room:
             self._check()
             if not room:
@@ -455,7 +499,7 @@ class Reader(_Named, io.RawIOBase):
             self._at += size or 0
             return size
 
-    def readall(self):
+    def readall(self) -> Any:
         with self._lock:
             self._check()
             if not self._in_window() and self._stream_is_there():
@@ -468,7 +512,7 @@ class Reader(_Named, io.RawIOBase):
             self._at += len(content or b"")
             return content
 
-    def seek(self, offset, whence=io.SEEK_SET):
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         with self._lock:
             self._check()
             if not self.seekable():
@@ -483,7 +527,7 @@ class Reader(_Named, io.RawIOBase):
             self._at = base + offset
             return self._at
 
-    def size(self):
+    def size(self) -> int:
         """The size of the content. Found without restoring it if blocks state it (LZ4, BGZF)."""
         with self._lock:
             self._check()
@@ -491,7 +535,7 @@ class Reader(_Named, io.RawIOBase):
                 self._size = self._sized()
             return self._size
 
-    def read_range(self, begin, end):
+    def read_range(self, begin: int, end: int) -> bytes:
         """Content[begin:end] as bytes, shorter if the content ends before. Does not depend on the position of the file, and does not move it."""
         with self._lock:
             self._check()
@@ -516,7 +560,7 @@ class Reader(_Named, io.RawIOBase):
                 left -= size
             return b"".join(pieces)
 
-    def close(self):
+    def close(self) -> None:
         with self._lock:
             if self.closed:
                 return
@@ -533,6 +577,9 @@ class Reader(_Named, io.RawIOBase):
                     self._file.close()
             finally:
                 super().close()
+
+    def _format(self):
+        return self._options.get("format", "auto")
 
     def _can_seek_file(self):
         return hasattr(self._file, "seekable") and self._file.seekable()
@@ -596,10 +643,10 @@ class Reader(_Named, io.RawIOBase):
         if self._ranges is None:
             self._ranges = False
             options = dict(self._options)
-            del options["window_log"]  # blocks have none
-            if options.pop("dictionary") is None and self.seekable() and (options["format"] in ("auto", "lz4", "bgzf", "zstd") or self._index is not None):
+            options.pop("window_log", None)  # blocks have none
+            if options.pop("dictionary", None) is None and self.seekable() and (self._format() in ("auto", "lz4", "bgzf", "zstd") or self._index is not None):
                 try:
-                    self._ranges = _core.RangeReader(self._compressed(), index=self._index, **options)
+                    self._ranges = _core.RangeReader(self._compressed(), self._index, **options)
                 except Error:
                     if self._index is not None:
                         raise
@@ -611,7 +658,7 @@ class Reader(_Named, io.RawIOBase):
         if blocks:
             return blocks.size
         compressed = self._compressed()
-        if self._options["dictionary"] is None and self._options["format"] in ("auto", "lz4") and compressed[:2] != b"\x1f\x8b":
+        if self._options.get("dictionary") is None and self._format() in ("auto", "lz4") and compressed[:2] != b"\x1f\x8b":
             return _core.restored_size(compressed)
         with self._aside_lock:
             stream = self._aside_stream(compressed, 0)

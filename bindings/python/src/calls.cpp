@@ -2,8 +2,11 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include <limits>
+
 #include "hemstitch/batch.h"
 #include "hemstitch/ranges.hpp"
+#include "keywords.hpp"
 #include "module.hpp"
 #include "python_buffers.hpp"
 #include "signals.hpp"
@@ -31,32 +34,23 @@ std::size_t likely_content_bytes(std::span<const std::byte> input) {
 // handles them.
 nb::object device_call(const char* name) { return nb::module_::import_("hemstitch._device").attr(name); }
 
-void refuse_dictionary(const nb::object& dictionary) {
-  if (!dictionary.is_none())
-    throw Error(Status::kInvalidOption,
-                "a dictionary is for data in the host's memory, not for that of a device");
+// Calls compress() or restore() there.
+nb::object call_for_device(const char* name, nb::object data, const nb::kwargs& given) {
+  return device_call(name)(data, **given);
 }
 
-nb::object compress_object(nb::object data, const std::string& format, std::optional<int> level,
-                           const std::string& backend, unsigned threads, std::size_t block_bytes,
-                           bool content_checksum, nb::object dictionary, std::size_t seekable_bytes,
-                           int window_log, nb::object out, nb::object stream, nb::object progress) {
-  if (!gives_buffer(data)) {
-    refuse_dictionary(dictionary);
-    return device_call("compress")(
-        data, nb::arg("format") = format, nb::arg("level") = level, nb::arg("backend") = backend,
-        nb::arg("threads") = threads, nb::arg("block_bytes") = block_bytes,
-        nb::arg("content_checksum") = content_checksum, nb::arg("seekable_bytes") = seekable_bytes,
-        nb::arg("window_log") = window_log, nb::arg("out") = out, nb::arg("stream") = stream,
-        nb::arg("progress") = progress);
-  }
-  CompressOptions options = compress_options(format, level, backend, threads, block_bytes, content_checksum,
-                                             seekable_bytes, window_log);
-  const std::optional<Buffer> kept = take_dictionary(dictionary, options);
+nb::object compress_object(nb::object data, const nb::kwargs& given) {
+  if (!gives_buffer(data)) return call_for_device("compress", data, given);
+  nb::object out = nb::none(), progress = nb::none();
+  CompressCall call = compress_call(given, [&](const Keyword& keyword) {
+    if (keyword.name() == "out") return out = nb::borrow(keyword.value()), true;
+    if (keyword.name() == "progress") return progress = nb::borrow(keyword.value()), true;
+    return keyword.name() == "stream";  // which only arrays on a device have
+  });
   const Progress told = progress_of(std::move(progress));
   const Buffer input(data);
   const auto run = [&](std::span<std::byte> room) {
-    return interruptible(options, [&](const CompressOptions& watched) {
+    return interruptible(call.options, [&](const CompressOptions& watched) {
       return compress_into(input.bytes(), room, watched, told);
     });
   };
@@ -64,25 +58,35 @@ nb::object compress_object(nb::object data, const std::string& format, std::opti
     const Buffer output(out, Buffer::Use::kWrite);
     return nb::int_(run(output.room()));
   }
-  BytesResult result(compress_bound(input.bytes().size(), options.format));
+  BytesResult result(compress_bound(input.bytes().size(), call.options.format));
   return result.take(run(result.room()));
 }
 
-nb::object restore_object(nb::object data, const std::string& format, const std::string& backend,
-                          unsigned threads, nb::object dictionary, int window_log, nb::object device,
-                          nb::object out, nb::object stream, nb::object progress, bool return_used_bytes) {
-  if (!device.is_none() || !gives_buffer(data) || (!out.is_none() && !gives_buffer(out))) {
-    refuse_dictionary(dictionary);
-    return device_call("restore")(data, nb::arg("format") = format, nb::arg("backend") = backend,
-                                  nb::arg("threads") = threads, nb::arg("window_log") = window_log,
-                                  nb::arg("device") = device, nb::arg("out") = out,
-                                  nb::arg("stream") = stream, nb::arg("progress") = progress,
-                                  nb::arg("return_used_bytes") = return_used_bytes);
-  }
-  RestoreOptions options = restore_options(format, backend, threads, window_log);
-  const std::optional<Buffer> kept = take_dictionary(dictionary, options);
+nb::object restore_object(nb::object data, const nb::kwargs& given) {
+  nb::object device = nb::none(), out = nb::none(), progress = nb::none();
+  bool return_used_bytes = false;
+  std::size_t most_bytes = std::numeric_limits<std::size_t>::max();
+  if (!gives_buffer(data)) return call_for_device("restore", data, given);
+  RestoreCall call = restore_call(given, [&](const Keyword& keyword) {
+    const std::string_view name = keyword.name();
+    if (name == "device")
+      device = nb::borrow(keyword.value());
+    else if (name == "out")
+      out = nb::borrow(keyword.value());
+    else if (name == "progress")
+      progress = nb::borrow(keyword.value());
+    else if (name == "return_used_bytes")
+      return_used_bytes = keyword.flag();
+    else if (name == "max_bytes") {
+      if (!keyword.value().is_none()) most_bytes = keyword.number<std::size_t>(0, PY_SSIZE_T_MAX);
+    } else
+      return name == "stream";  // which only arrays on a device have
+    return true;
+  });
+  if (!device.is_none() || (!out.is_none() && !gives_buffer(out)))
+    return call_for_device("restore", data, given);
   std::uint64_t used_bytes = 0;
-  if (return_used_bytes) options.used_bytes = &used_bytes;
+  if (return_used_bytes) call.options.used_bytes = &used_bytes;
   const auto with_used_bytes = [&](const nb::object& result) -> nb::object {
     return return_used_bytes ? nb::make_tuple(result, used_bytes) : result;
   };
@@ -90,14 +94,22 @@ nb::object restore_object(nb::object data, const std::string& format, const std:
   const Buffer input(data);
   if (!out.is_none()) {
     const Buffer output(out, Buffer::Use::kWrite);
-    return with_used_bytes(nb::int_(interruptible(options, [&](const RestoreOptions& watched) {
-      return restore_into(input.bytes(), output.room(), watched, told);
+    return with_used_bytes(nb::int_(interruptible(call.options, [&](const RestoreOptions& watched) {
+      return restore_into(input.bytes(), output.room().first(std::min(output.room().size(), most_bytes)),
+                          watched, told);
     })));
   }
-  BytesResult result(likely_content_bytes(input.bytes()));
-  interruptible(options, [&](const RestoreOptions& watched) {
+  BytesResult result(std::min(likely_content_bytes(input.bytes()), most_bytes));
+  interruptible(call.options, [&](const RestoreOptions& watched) {
     restore_to(
-        input.bytes(), [&](std::span<const std::byte> piece) { result.append(piece); }, watched, told);
+        input.bytes(),
+        [&](std::span<const std::byte> piece) {
+          if (piece.size() > most_bytes - result.used_bytes())
+            throw Error(Status::kOutputTooSmall, "the content has more than the " +
+                                                     std::to_string(most_bytes) + " bytes of max_bytes");
+          result.append(piece);
+        },
+        watched, told);
   });
   return with_used_bytes(result.take(result.used_bytes()));
 }
@@ -108,17 +120,41 @@ std::uint64_t restored_size(nb::object data) {
                        [&](const RestoreOptions& watched) { return restored_bytes(input.bytes(), watched); });
 }
 
-nb::object restore_ranges_of(nb::object data,
-                             const std::vector<std::pair<std::uint64_t, std::uint64_t>>& ranges,
-                             const std::string& backend, unsigned threads, nb::object index,
-                             bool return_used_bytes) {
-  RestoreOptions options = restore_options("auto", backend, threads);
+std::vector<ContentBytes> ranges_of(nb::handle ranges) {
+  std::vector<ContentBytes> wanted;
+  for (const nb::handle range : nb::iter(ranges)) {
+    const std::string name = "ranges[" + std::to_string(wanted.size()) + "]";
+    if (PySequence_Check(range.ptr()) == 0 || PySequence_Size(range.ptr()) != 2) {
+      PyErr_Clear();
+      throw nb::type_error((name + " has to be a pair (begin, end)").c_str());
+    }
+    const auto number = [&](int i) {
+      const nb::object value = range[i];
+      return Keyword(name + "[" + std::to_string(i) + "]", value)
+          .number<std::uint64_t>(0, std::numeric_limits<std::int64_t>::max());
+    };
+    wanted.push_back({number(0), number(1)});
+  }
+  return wanted;
+}
+
+nb::object restore_ranges_of(nb::object data, nb::object ranges, const nb::kwargs& given) {
+  std::optional<Buffer> index;
+  bool return_used_bytes = false;
+  RestoreCall call = restore_call(given, [&](const Keyword& keyword) {
+    if (keyword.name() == "return_used_bytes")
+      return_used_bytes = keyword.flag();
+    else if (keyword.name() != "index")
+      return false;
+    else if (!keyword.value().is_none())
+      index.emplace(keyword.buffer());
+    return true;
+  });
+  RestoreOptions& options = call.options;
+  if (index) options.index = index->bytes();
   std::uint64_t used_bytes = 0;
   if (return_used_bytes) options.used_bytes = &used_bytes;
-  std::optional<Buffer> index_bytes;
-  if (!index.is_none()) options.index = index_bytes.emplace(index).bytes();
-  std::vector<ContentBytes> wanted;
-  for (const auto& [begin, end] : ranges) wanted.push_back({begin, end});
+  const std::vector<ContentBytes> wanted = ranges_of(ranges);
   const Buffer input(data);
   const std::vector<RestoredRange> restored = interruptible(
       options, [&](const RestoreOptions& watched) { return restore_ranges(input.bytes(), wanted, watched); });
@@ -165,8 +201,9 @@ class RangeReaderOf {
   std::optional<RangeReader> reader_;
 };
 
-nb::bytes make_index_of(nb::object data, unsigned threads) {
-  const RestoreOptions options = restore_options("auto", "cpu", threads);
+nb::bytes make_index_of(nb::object data, const nb::kwargs& given) {
+  RestoreOptions options = restore_call(given).options;
+  options.backend = "cpu";
   const Buffer input(data);
   const std::vector<std::byte> index = interruptible(
       options, [&](const RestoreOptions& watched) { return make_index(input.bytes(), watched); });
@@ -177,64 +214,28 @@ nb::bytes make_index_of(nb::object data, unsigned threads) {
 
 void add_calls(nb::module_& module) {
   using namespace nb::literals;
-  module.def(
-      "compress", compress_object, "data"_a.none(), nb::kw_only(), "format"_a = "lz4", "level"_a = nb::none(),
-      "backend"_a = "auto", "threads"_a = 0, "block_bytes"_a = 0, "content_checksum"_a = false,
-      "dictionary"_a = nb::none(), "seekable_bytes"_a = 0, "window_log"_a = 0, "out"_a = nb::none(),
-      "stream"_a = nb::none(), "progress"_a = nb::none(),
-      "Compresses an object's bytes into one frame. Returns bytes, or how many bytes of `out`, a "
-      "writable buffer, the frame fills; for an array on a CUDA device a DeviceArray, made there on "
-      "`stream`.\n\n"
-      "format: lz4, gzip, bgzf, zlib, deflate or zstd. level: 1 to 12, zstd -7 to 22, None for the format's "
-      "default. "
-      "backend: auto, reproducible, cpu, "
-      "reference, cuda or webgpu. threads: 0 for one per core. block_bytes: for LZ4, 64K, 256K, 1M or "
-      "4M; 0 for the default. dictionary: bytes that the content may refer to (LZ4, zlib, Zstandard); "
-      "restore() "
-      "needs the same. "
-      "seekable_bytes: for zstd, how much content each frame of a seekable file has, 64 KB to 64 MB; 0 for "
-      "one frame. "
-      "window_log: for zstd, a window of 2^N bytes, 10 to 31, and a search for long matches in it; 0 for the "
-      "usual "
-      "window. "
-      "progress(input_bytes, output_bytes) is called after each piece; an exception in it ends the call. "
-      "Raises hemstitch.Error.");
-  module.def(
-      "restore", restore_object, "data"_a.none(), nb::kw_only(), "format"_a = "auto", "backend"_a = "auto",
-      "threads"_a = 0, "dictionary"_a = nb::none(), "window_log"_a = 0, "device"_a = nb::none(),
-      "out"_a = nb::none(), "stream"_a = nb::none(), "progress"_a = nb::none(), "return_used_bytes"_a = false,
-      "Restores all frames of an object's bytes. Returns bytes, how many bytes of `out` they fill, "
-      "or with device='cuda' a DeviceArray.\n\n"
-      "format 'auto' recognises lz4, gzip, bgzf and zstd by their first bytes; zlib and deflate must be "
-      "named. window_log: zstd's windows of more than 128 MB are refused unless this, N of 2^N bytes, allows "
-      "them. "
-      "With return_used_bytes the result is a pair: what is said above, and where the last frame "
-      "ends; "
-      "what follows there is no error then. Raises hemstitch.Error, which says where the data is damaged.");
-  module.def("restored_size", restored_size, "data"_a,
-             "The size of the result of restore(), found without writing it (LZ4, gzip, BGZF).");
+  module.def("compress", compress_object, "data"_a.none(), "options"_a);
+  module.def("restore", restore_object, "data"_a.none(), "options"_a);
+  module.def("restored_size", restored_size, "data"_a);
   module.def(
       "compress_bound",
-      [](std::uint64_t size, const std::string& format) {
-        return compress_bound(size, format_of(format).value_or(Format::kLz4));
+      [](nb::object size, nb::object format) {
+        return compress_bound(
+            Keyword("size", size).number<std::uint64_t>(0, std::numeric_limits<std::int64_t>::max()),
+            format_of(Keyword("format", format).text()).value_or(Format::kLz4));
       },
-      "size"_a, "format"_a = "lz4", "The most bytes that compress() returns for `size` bytes.");
-  module.def("restore_ranges", restore_ranges_of, "data"_a, "ranges"_a, nb::kw_only(), "backend"_a = "auto",
-             "threads"_a = 0, "index"_a = nb::none(), "return_used_bytes"_a = false);
+      "size"_a, "format"_a = "lz4");
+  module.def("restore_ranges", restore_ranges_of, "data"_a, "ranges"_a, "options"_a);
   nb::class_<RangeReaderOf>(module, "RangeReader")
       .def(
           "__init__",
-          [](RangeReaderOf* self, nb::object data, const std::string& format, const std::string& backend,
-             unsigned threads, nb::object index) {
-            new (self) RangeReaderOf(data, restore_options(format, backend, threads), index);
+          [](RangeReaderOf* self, nb::object data, nb::object index, const nb::kwargs& given) {
+            new (self) RangeReaderOf(data, restore_call(given).options, index);
           },
-          "data"_a, nb::kw_only(), "format"_a = "auto", "backend"_a = "auto", "threads"_a = 0,
-          "index"_a = nb::none())
+          "data"_a, "index"_a.none(), "options"_a)
       .def("read", &RangeReaderOf::read, "begin"_a, "end"_a)
       .def_prop_ro("size", &RangeReaderOf::size);
-  module.def("make_index", make_index_of, "data"_a, nb::kw_only(), "threads"_a = 0,
-             "Makes a .gzidx of gzip data, as indexed_gzip and rapidgzip read and write it: places where "
-             "open(.., index=..) and restore_ranges(.., index=..) can begin. Restores all of the data.");
+  module.def("make_index", make_index_of, "data"_a, "options"_a);
 }
 
 }  // namespace hemstitch::python

@@ -45,6 +45,15 @@ ChunkCoding coding_of(const std::string& container, const std::string& format, s
   return coding;
 }
 
+template <class Options>
+Options on_processor(unsigned threads) {
+  Options options;
+  WorkingPlace place = working_place("cpu", threads);
+  options.backend = std::move(place.backend);
+  options.threads = place.threads;
+  return options;
+}
+
 nb::object outcome_of(const ArrayChunk& chunk) {
   return chunk.status == Status::kOk ? nb::none() : error_object(chunk.status, chunk.message, {});
 }
@@ -53,7 +62,7 @@ nb::object outcome_of(const ArrayChunk& chunk) {
 nb::list restore_all_chunks(nb::iterable objects, nb::iterable outputs, const std::string& container,
                             const std::string& format, std::uint32_t element_bytes, unsigned threads) {
   const ChunkCoding coding = coding_of(container, format, element_bytes);
-  const RestoreOptions options = restore_options("auto", "cpu", threads);
+  const auto options = on_processor<RestoreOptions>(threads);
   const std::vector<Buffer> buffers = buffers_of(objects), rooms = buffers_of(outputs, Buffer::Use::kWrite);
   if (rooms.size() != buffers.size())
     throw Error(Status::kInvalidOption, "there are " + std::to_string(rooms.size()) + " outputs for " +
@@ -77,9 +86,11 @@ nb::list compress_all_chunks(nb::iterable objects, const std::string& container,
   ChunkCoding coding = coding_of(container, format, element_bytes);
   coding.filter = value_of("filter", kFilters, filter);
   coding.block_bytes = block_bytes;
+  if (level == 0)  // it means the default in the library; in Python that is None
+    throw Error(Status::kInvalidOption, "level is 0; give None for the default");
   coding.level = level.value_or(0);
   coding.acceleration = acceleration;
-  const CompressOptions options = compress_options(format, level, "cpu", threads, 0, false, 0);
+  const auto options = on_processor<CompressOptions>(threads);
   const std::vector<Buffer> buffers = buffers_of(objects);
   std::vector<ArrayChunk> chunks;
   for (const Buffer& buffer : buffers) chunks.push_back({.input = buffer.bytes(), .output = {}});

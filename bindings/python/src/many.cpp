@@ -2,6 +2,7 @@
 // once in between.
 #include <nanobind/stl/vector.h>
 
+#include "keywords.hpp"
 #include "module.hpp"
 #include "python_buffers.hpp"
 #include "signals.hpp"
@@ -26,26 +27,20 @@ nb::list results_of(std::vector<OneOfMany>& results) {
   return list;
 }
 
-nb::list compress_all(nb::iterable objects, const std::string& format, std::optional<int> level,
-                      const std::string& backend, unsigned threads, std::size_t block_bytes,
-                      bool content_checksum, nb::object dictionary, std::size_t seekable_bytes,
-                      int window_log) {
-  CompressOptions options = compress_options(format, level, backend, threads, block_bytes, content_checksum,
-                                             seekable_bytes, window_log);
-  const std::optional<Buffer> kept = take_dictionary(dictionary, options);
+nb::list compress_all(nb::iterable objects, const nb::kwargs& given) {
+  const CompressCall call = compress_call(given);
   const std::vector<Buffer> buffers = buffers_of(objects);
-  std::vector<OneOfMany> results = interruptible(
-      options, [&](const CompressOptions& watched) { return compress_many(spans_of(buffers), watched); });
+  std::vector<OneOfMany> results = interruptible(call.options, [&](const CompressOptions& watched) {
+    return compress_many(spans_of(buffers), watched);
+  });
   return results_of(results);
 }
 
-nb::list restore_all(nb::iterable objects, const std::string& format, const std::string& backend,
-                     unsigned threads, nb::object dictionary, int window_log) {
-  RestoreOptions options = restore_options(format, backend, threads, window_log);
-  const std::optional<Buffer> kept = take_dictionary(dictionary, options);
+nb::list restore_all(nb::iterable objects, const nb::kwargs& given) {
+  const RestoreCall call = restore_call(given);
   const std::vector<Buffer> buffers = buffers_of(objects);
   std::vector<OneOfMany> results = interruptible(
-      options, [&](const RestoreOptions& watched) { return restore_many(spans_of(buffers), watched); });
+      call.options, [&](const RestoreOptions& watched) { return restore_many(spans_of(buffers), watched); });
   return results_of(results);
 }
 
@@ -86,9 +81,9 @@ std::vector<Lz4Block> blocks_of(const std::vector<Buffer>& buffers) {
   return blocks;
 }
 
-nb::list compress_blocks(nb::iterable objects, std::optional<int> level, int acceleration, unsigned threads) {
-  CompressOptions options = compress_options("lz4", level, "cpu", threads, 0, false, 0);
-  options.acceleration = acceleration;
+nb::list compress_blocks(nb::iterable objects, const nb::kwargs& given) {
+  CompressOptions options = compress_call(given).options;
+  options.backend = "cpu";
   const std::vector<Buffer> buffers = buffers_of(objects);
   std::vector<Lz4Block> blocks = blocks_of(buffers);
   std::vector<std::size_t> sizes;
@@ -96,10 +91,13 @@ nb::list compress_blocks(nb::iterable objects, std::optional<int> level, int acc
   return in_stretches(blocks, sizes, options, compress_lz4_blocks);
 }
 
-nb::list restore_blocks(nb::iterable objects, const std::vector<std::size_t>& sizes,
-                        const std::string& backend, unsigned threads) {
-  const RestoreOptions options = restore_options("lz4", backend, threads);
+nb::list restore_blocks(nb::iterable objects, nb::iterable block_sizes, const nb::kwargs& given) {
+  const RestoreOptions options = restore_call(given).options;
   const std::vector<Buffer> buffers = buffers_of(objects);
+  std::vector<std::size_t> sizes;
+  for (const nb::handle size : nb::iter(block_sizes))
+    sizes.push_back(
+        Keyword("sizes[" + std::to_string(sizes.size()) + "]", size).number<std::size_t>(0, PY_SSIZE_T_MAX));
   if (sizes.size() != buffers.size())
     throw Error(Status::kInvalidOption, "sizes has " + std::to_string(sizes.size()) + " numbers for " +
                                             std::to_string(buffers.size()) + " blocks");
@@ -109,9 +107,8 @@ nb::list restore_blocks(nb::iterable objects, const std::vector<std::size_t>& si
 
 // Restores into buffers of the caller's, whose sizes are the rooms. Returns the number of bytes in each, or
 // its Error.
-nb::list restore_blocks_into(nb::iterable objects, nb::iterable outputs, const std::string& backend,
-                             unsigned threads) {
-  const RestoreOptions options = restore_options("lz4", backend, threads);
+nb::list restore_blocks_into(nb::iterable objects, nb::iterable outputs, const nb::kwargs& given) {
+  const RestoreOptions options = restore_call(given).options;
   const std::vector<Buffer> buffers = buffers_of(objects), rooms = buffers_of(outputs, Buffer::Use::kWrite);
   if (rooms.size() != buffers.size())
     throw Error(Status::kInvalidOption, "there are " + std::to_string(rooms.size()) + " outputs for " +
@@ -129,18 +126,11 @@ nb::list restore_blocks_into(nb::iterable objects, nb::iterable outputs, const s
 
 void add_many(nb::module_& module) {
   using namespace nb::literals;
-  module.def("compress_many", compress_all, "objects"_a, nb::kw_only(), "format"_a = "lz4",
-             "level"_a = nb::none(), "backend"_a = "auto", "threads"_a = 0, "block_bytes"_a = 0,
-             "content_checksum"_a = false, "dictionary"_a = nb::none(), "seekable_bytes"_a = 0,
-             "window_log"_a = 0);
-  module.def("restore_many", restore_all, "objects"_a, nb::kw_only(), "format"_a = "auto",
-             "backend"_a = "auto", "threads"_a = 0, "dictionary"_a = nb::none(), "window_log"_a = 0);
-  module.def("compress_lz4_blocks", compress_blocks, "objects"_a, nb::kw_only(), "level"_a = nb::none(),
-             "acceleration"_a = 0, "threads"_a = 0);
-  module.def("restore_lz4_blocks", restore_blocks, "objects"_a, "sizes"_a, nb::kw_only(),
-             "backend"_a = "auto", "threads"_a = 0);
-  module.def("restore_lz4_blocks_into", restore_blocks_into, "objects"_a, "outputs"_a, nb::kw_only(),
-             "backend"_a = "auto", "threads"_a = 0);
+  module.def("compress_many", compress_all, "objects"_a, "options"_a);
+  module.def("restore_many", restore_all, "objects"_a, "options"_a);
+  module.def("compress_lz4_blocks", compress_blocks, "objects"_a, "options"_a);
+  module.def("restore_lz4_blocks", restore_blocks, "objects"_a, "sizes"_a, "options"_a);
+  module.def("restore_lz4_blocks_into", restore_blocks_into, "objects"_a, "outputs"_a, "options"_a);
 }
 
 }  // namespace hemstitch::python

@@ -2,10 +2,12 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "arrays.hpp"
 #include "hemstitch/finder_numbers.hpp"
 #include "hemstitch/match.hpp"
+#include "keywords.hpp"
 #include "module.hpp"
 #include "python_buffers.hpp"
 #include "signals.hpp"
@@ -25,31 +27,46 @@ Enumeration of_name(const std::string& name, const std::vector<std::string_view>
 }
 
 // Besides the numbers, this knows `stitch`. It does not know top_k_policy, which is not a keyword of Matcher.
-void set(FinderParameters& parameters, const nb::kwargs& given) {
-  for (const auto& [key, value] : given) {
-    const std::string name = nb::cast<std::string>(key);
-    if (name == "stitch") {
-      parameters.stitch = nb::cast<bool>(value);
-      continue;
-    }
-    const std::span<const FinderNumber> numbers = finder_numbers();
-    const auto number = std::ranges::find(numbers, name, &FinderNumber::name);
-    if (number == numbers.end())
-      throw Error(Status::kInvalidOption, "a finder has no parameter '" + name + "'");
-    parameters.*number->member = nb::cast<std::uint32_t>(value);
+bool set(FinderParameters& parameters, const Keyword& keyword) {
+  if (keyword.name() == "stitch") {
+    parameters.stitch = keyword.flag();
+    return true;
   }
+  const std::span<const FinderNumber> numbers = finder_numbers();
+  const auto number = std::ranges::find(numbers, keyword.name(), &FinderNumber::name);
+  if (number == numbers.end())
+    throw Error(Status::kInvalidOption, "a finder has no parameter '" + std::string(keyword.name()) + "'");
+  parameters.*number->member = keyword.number<std::uint32_t>(0, std::numeric_limits<std::uint32_t>::max());
+  return true;
 }
 
 struct Matcher {
   LzssMatcher matcher;
 };
 
-void make_matcher(Matcher* self, const std::string& finder_name, const std::string& parse,
-                  std::optional<std::string> preset, const std::string& backend, const std::string& device,
-                  const nb::kwargs& given) {
+void make_matcher(Matcher* self, const nb::kwargs& given) {
+  std::string finder_name = "coop_stitch", parse = "optimal", backend = "reference", device;
+  std::optional<std::string> preset;
+  read_keywords(given, [&](const Keyword& keyword) {
+    const std::string_view name = keyword.name();
+    if (name == "finder")
+      finder_name = keyword.text();
+    else if (name == "parse")
+      parse = keyword.text();
+    else if (name == "backend")
+      backend = keyword.text();
+    else if (name == "device")
+      device = keyword.text();
+    else if (name == "preset" && !keyword.value().is_none())
+      preset = keyword.text();
+    return true;
+  });
   const auto finder = of_name<Finder>(finder_name, finder_names(), "finder");
   FinderParameters parameters = preset ? finder_preset(*preset) : finder_defaults(finder);
-  set(parameters, given);
+  read_keywords(given, [&](const Keyword& keyword) {
+    constexpr std::string_view kNoNumbers[] = {"finder", "parse", "backend", "device", "preset"};
+    return std::ranges::find(kNoNumbers, keyword.name()) != std::end(kNoNumbers) || set(parameters, keyword);
+  });
   const WorkingPlace place = working_place(backend, 0);
   const auto chosen = of_name<Parse>(parse, parse_names(), "parse");
   const nb::gil_scoped_release released;
@@ -103,8 +120,7 @@ void add_matcher(nb::module_& module) {
   module.def("parse_names", [] { return strings(parse_names()); });
   module.def("finder_preset_names", [] { return strings(finder_preset_names()); });
   nb::class_<Matcher>(module, "Matcher")
-      .def("__init__", make_matcher, nb::kw_only(), "finder"_a = "coop_stitch", "parse"_a = "optimal",
-           "preset"_a = nb::none(), "backend"_a = "reference", "device"_a = "", "parameters"_a)
+      .def("__init__", make_matcher, "options"_a)
       .def("find_in_blocks", find_in_blocks, "blocks"_a)
       .def("find_candidates", find_candidates, "data"_a, "history_bytes"_a = 0)
       .def_prop_ro("parameters", parameters_of);

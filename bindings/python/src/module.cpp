@@ -51,39 +51,6 @@ WorkingPlace working_place(std::string_view backend, unsigned threads) {
   return {backend == "auto" ? "cpu" : std::string(backend), 1};
 }
 
-CompressOptions compress_options(std::string_view format, std::optional<int> level, std::string_view backend,
-                                 unsigned threads, std::size_t block_bytes, bool content_checksum,
-                                 std::size_t seekable_bytes, int window_log) {
-  CompressOptions options;
-  const auto known = format_of(format);
-  if (!known) throw Error(Status::kInvalidOption, "format 'auto' works only for restoring");
-  options.format = *known;
-  if (level) {
-    if (*level == 0)  // it means the default in the library; in Python that is None
-      throw Error(Status::kInvalidOption, "level is 0; give None for the default");
-    options.level = *level;
-  }
-  WorkingPlace place = working_place(backend, threads);
-  options.backend = std::move(place.backend);
-  options.threads = place.threads;
-  options.block_bytes = block_bytes;
-  options.content_checksum = content_checksum;
-  options.seekable_bytes = seekable_bytes;
-  options.window_log = window_log;
-  return options;
-}
-
-RestoreOptions restore_options(std::string_view format, std::string_view backend, unsigned threads,
-                               int window_log) {
-  RestoreOptions options;
-  options.format = format_of(format);
-  WorkingPlace place = working_place(backend, threads);
-  options.backend = std::move(place.backend);
-  options.threads = place.threads;
-  options.window_log = window_log;
-  return options;
-}
-
 Progress progress_of(nb::object callable) {
   if (callable.is_none()) return {};
   // The library may call and release it on any thread, so both take the GIL.

@@ -19,13 +19,6 @@ namespace nb = nanobind;
 // "lz4", "gzip", ...; nothing for "auto". Throws kInvalidOption with the names that exist.
 std::optional<Format> format_of(std::string_view name);
 
-// From a call's keywords. Backend and threads go through working_place().
-CompressOptions compress_options(std::string_view format, std::optional<int> level, std::string_view backend,
-                                 unsigned threads, std::size_t block_bytes, bool content_checksum,
-                                 std::size_t seekable_bytes, int window_log = 0);
-RestoreOptions restore_options(std::string_view format, std::string_view backend, unsigned threads,
-                               int window_log = 0);
-
 // Where a call works. Also notes that this process has worked. In a child that was forked from a process that
 // has worked, there are neither oneTBB's threads nor a device's driver. Then it uses one thread and the
 // processor, and a device that is requested by name throws kDeviceUnavailable.

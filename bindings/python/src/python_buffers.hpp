@@ -101,14 +101,6 @@ inline std::vector<std::span<const std::byte>> spans_of(const std::vector<Buffer
   return spans;
 }
 
-// Gives `options` the bytes of `dictionary`, or none for None. They refer to them as long as the result lives.
-template <class Options>
-std::optional<Buffer> take_dictionary(nb::handle dictionary, Options& options) {
-  std::optional<Buffer> bytes;
-  if (!dictionary.is_none()) options.dictionary = bytes.emplace(dictionary).bytes();
-  return bytes;
-}
-
 // A bytes object that is written before anybody else sees it. A large one grows by moving pages, not by
 // copying them.
 class BytesResult {
@@ -134,7 +126,7 @@ class BytesResult {
     used_bytes_ += piece.size();
   }
   std::size_t used_bytes() const { return used_bytes_; }
-  void grow() { resize(2 * room_bytes_); }
+  void grow(std::size_t most_bytes = PY_SSIZE_T_MAX) { resize(std::min(2 * room_bytes_, most_bytes)); }
 
   // The object, with only its first `bytes` bytes.
   nb::bytes take(std::size_t bytes) {

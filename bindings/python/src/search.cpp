@@ -3,7 +3,10 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <limits>
+
 #include "arrays.hpp"
+#include "keywords.hpp"
 #include "module.hpp"
 #include "python_buffers.hpp"
 #include "signals.hpp"
@@ -56,26 +59,48 @@ struct Searcher {
   TextSearcher searcher;
 };
 
-void make_searcher(Searcher* self, nb::object patterns, bool ignore_case, bool whole_words, bool whole_lines,
-                   bool invert, std::optional<std::uint64_t> most_lines, const std::string& wanted,
-                   const std::string& binary, std::uint64_t before, std::uint64_t after, bool matches,
-                   bool decompress, const std::string& backend, unsigned threads) {
+void make_searcher(Searcher* self, nb::object patterns, const nb::kwargs& given) {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   SearchOptions options;
   options.patterns = patterns_of(patterns);
-  options.ignore_case = ignore_case;
-  options.whole_words = whole_words;
-  options.whole_lines = whole_lines;
-  options.invert = invert;
-  if (most_lines) options.most_lines = *most_lines;
-  options.wanted =
-      named<Wanted>(wanted, "wanted",
-                    {{"lines", Wanted::kLines}, {"count", Wanted::kCount}, {"whether", Wanted::kWhether}});
-  options.binary = named<Binary>(
-      binary, "binary", {{"told", Binary::kTold}, {"text", Binary::kText}, {"no-match", Binary::kNoMatch}});
-  options.before = before;
-  options.after = after;
-  options.matches = matches;
-  options.decompress = decompress;
+  std::string backend = "auto";
+  unsigned threads = 0;
+  read_keywords(given, [&](const Keyword& keyword) {
+    const std::string_view name = keyword.name();
+    if (name == "ignore_case")
+      options.ignore_case = keyword.flag();
+    else if (name == "whole_words")
+      options.whole_words = keyword.flag();
+    else if (name == "whole_lines")
+      options.whole_lines = keyword.flag();
+    else if (name == "invert")
+      options.invert = keyword.flag();
+    else if (name == "most_lines") {
+      if (!keyword.value().is_none()) options.most_lines = keyword.number<std::uint64_t>(0, kMost);
+    } else if (name == "wanted")
+      options.wanted = named<Wanted>(
+          keyword.text(), "wanted",
+          {{"lines", Wanted::kLines}, {"count", Wanted::kCount}, {"whether", Wanted::kWhether}});
+    else if (name == "binary")
+      options.binary =
+          named<Binary>(keyword.text(), "binary",
+                        {{"told", Binary::kTold}, {"text", Binary::kText}, {"no-match", Binary::kNoMatch}});
+    else if (name == "before")
+      options.before = keyword.number<std::uint64_t>(0, kMost);
+    else if (name == "after")
+      options.after = keyword.number<std::uint64_t>(0, kMost);
+    else if (name == "matches")
+      options.matches = keyword.flag();
+    else if (name == "decompress")
+      options.decompress = keyword.flag();
+    else if (name == "backend")
+      backend = keyword.text();
+    else if (name == "threads")
+      threads = keyword.number<unsigned>(0, std::numeric_limits<unsigned>::max());
+    else
+      return false;
+    return true;
+  });
   WorkingPlace place = working_place(backend, threads);
   // With "auto", TextSearcher searches on the processor.
   options.backend = place.backend == "cpu" ? "auto" : place.backend;
@@ -129,7 +154,11 @@ void add_search(nb::module_& module) {
   using namespace nb::literals;
   nb::class_<SearchMatch>(module, "SearchMatch", "The place of a pattern in a line, and its size.")
       .def_ro("position", &SearchMatch::position)
-      .def_ro("bytes", &SearchMatch::bytes);
+      .def_ro("bytes", &SearchMatch::bytes)
+      .def("__repr__", [](const SearchMatch& match) {
+        return "<hemstitch.SearchMatch position=" + std::to_string(match.position) +
+               " bytes=" + std::to_string(match.bytes) + ">";
+      });
   nb::class_<SearchedLine>(module, "SearchedLine", "A selected line, or one beside it.")
       .def_ro("number", &SearchedLine::number, "From 1.")
       .def_ro("byte", &SearchedLine::byte, "The place of its first byte in the text.")
@@ -137,19 +166,24 @@ void add_search(nb::module_& module) {
           "text", [](const SearchedLine& line) { return nb::bytes(line.text.data(), line.text.size()); },
           "Without the line's end.")
       .def_ro("selected", &SearchedLine::selected)
-      .def_ro("matches", &SearchedLine::matches);
+      .def_ro("matches", &SearchedLine::matches)
+      .def("__repr__", [](const SearchedLine& line) {
+        return "<hemstitch.SearchedLine number=" + std::to_string(line.number) +
+               " text=" + nb::repr(nb::bytes(line.text.data(), line.text.size())).c_str() + ">";
+      });
   nb::class_<SearchedText>(module, "SearchedText", "What was found in one text.")
       .def_ro("count", &SearchedText::count, "The number of selected lines.")
       .def_ro("lines", &SearchedText::lines)
       .def_ro("in_binary", &SearchedText::in_binary,
               "A selected line is in the binary part; it is not in `lines`.")
-      .def_ro("error", &SearchedText::error, "Why a file was not searched completely; empty if it was.");
+      .def_ro("error", &SearchedText::error, "Why a file was not searched completely; empty if it was.")
+      .def("__repr__", [](const SearchedText& text) {
+        return "<hemstitch.SearchedText count=" + std::to_string(text.count) +
+               (text.error.empty() ? "" : " error='" + text.error + "'") + ">";
+      });
   nb::class_<Searcher>(module, "Searcher",
                        "Fixed strings to look for, ready for many texts and any number of threads.")
-      .def("__init__", make_searcher, "patterns"_a, nb::kw_only(), "ignore_case"_a = false,
-           "whole_words"_a = false, "whole_lines"_a = false, "invert"_a = false, "most_lines"_a = nb::none(),
-           "wanted"_a = "lines", "binary"_a = "told", "before"_a = 0, "after"_a = 0, "matches"_a = false,
-           "decompress"_a = false, "backend"_a = "auto", "threads"_a = 0)
+      .def("__init__", make_searcher, "patterns"_a, "options"_a)
       .def("search_files", search_files, "paths"_a,
            "A SearchedText for each path; its `error` says why a file cannot be read.")
       .def("search", search_text, "text"_a, "Searches one text in memory for lines.")

@@ -1,7 +1,8 @@
-// Streams, as the base of hemstitch.open().
+// Streams, as the base of hemstitch.open(), Compressor and Decompressor.
 #include <algorithm>
 #include <cstring>
 
+#include "keywords.hpp"
 #include "module.hpp"
 #include "python_buffers.hpp"
 #include "signals.hpp"
@@ -34,9 +35,9 @@ Options watched(Options options, Signals& signals) {
 // A Compressor that returns its output.
 class CompressStream {
  public:
-  CompressStream(CompressOptions options, nb::handle dictionary)
-      : dictionary_(take_dictionary(dictionary, options)),
-        stream_(watched(options, signals_), [this](std::span<const std::byte> piece) {
+  explicit CompressStream(CompressCall call)
+      : dictionary_(std::move(call.dictionary)),
+        stream_(watched(call.options, signals_), [this](std::span<const std::byte> piece) {
           output_.insert(output_.end(), piece.begin(), piece.end());
         }) {}
 
@@ -69,65 +70,51 @@ class CompressStream {
   Compressor stream_;
 };
 
-// A Decompressor that is given input when it asks for it, and from which content is taken piece by piece. It
-// keeps one piece of content at most. If the input is damaged, the content before comes first.
-class RestoreStream {
+// A Decompressor from which content is taken piece by piece. It keeps one piece of content at most. If the
+// input is damaged, the content before comes first.
+class ContentStream {
  public:
-  RestoreStream(RestoreOptions options, nb::handle dictionary)
-      : format_(options.format),
-        threads_(options.threads),
-        dictionary_(take_dictionary(dictionary, options)),
-        stream_(watched(options, signals_), [this](std::span<const std::byte> piece) { receive(piece); }) {}
+  explicit ContentStream(RestoreCall call)
+      : format_(call.options.format),
+        threads_(call.options.threads),
+        dictionary_(std::move(call.dictionary)),
+        stream_(watched(call.options, signals_),
+                [this](std::span<const std::byte> piece) { receive(piece); }) {}
 
-  // The next input, when read_into() gave nothing; empty at its end.
-  void give(nb::object data) {
-    const OneCall one(busy_);
-    input_.emplace(data);
-    left_ = input_->bytes();
+  // The next input. It has to stay as long as some of it is left().
+  void give(std::span<const std::byte> input) {
+    left_ = input;
     if (!has_begun_ && !left_.empty()) {
       constexpr std::byte kGzip{0x1f}, kZstd{0x28};
       is_lz4_ = format_ ? *format_ == Format::kLz4 : left_.front() != kGzip && left_.front() != kZstd;
       has_begun_ = true;
     }
-    at_end_ = left_.empty();
+    wants_input_ = false;
+  }
+  // There is no more.
+  void end() {
+    at_end_ = true;
     wants_input_ = false;
   }
 
   // How many bytes of `room` were filled. 0: give() more, or the content has ended.
-  std::size_t read_into(nb::object room) {
-    const OneCall one(busy_);
-    const Buffer output(room, Buffer::Use::kWrite);
-    return signals_.watch([&] { return fill(output.room()); });
+  std::size_t read_into(std::span<std::byte> room) {
+    return signals_.watch([&] { return fill(room); });
   }
 
-  // All that is left; more() gives the input. Ends also if it gives None.
-  nb::bytes read_all(nb::callable more) {
-    BytesResult result(kLeastRoomBytes);
-    std::size_t used_bytes = 0;
-    for (;;) {
-      if (used_bytes == result.room().size()) result.grow();
-      const std::size_t bytes = [&] {
-        const OneCall one(busy_);
-        return signals_.watch([&] { return fill(result.room().subspan(used_bytes)); });
-      }();
-      used_bytes += bytes;
-      if (bytes != 0) continue;
-      if (has_ended_) break;
-      const nb::object input = more();
-      if (input.is_none()) break;
-      give(input);
-    }
-    return result.take(used_bytes);
-  }
-
+  std::span<const std::byte> left() const { return left_; }
+  void left_is_now(std::span<const std::byte> left) { left_ = left; }
   bool has_ended() const { return has_ended_; }
+  // Whether all that could be restored was taken.
+  bool wants_input() const { return wants_input_ && left_.empty() && kept_.empty() && !error_; }
+  std::optional<std::vector<std::byte>> trailing() const {
+    return wants_input() ? stream_.trailing() : std::nullopt;
+  }
 
   // Whether threads of its own may work on the content.
   bool has_threads() const { return has_begun_ && threads_ != 1 && !is_lz4_; }
 
  private:
-  static constexpr std::size_t kLeastRoomBytes = 64 << 10;
-
   void receive(std::span<const std::byte> piece) {
     const std::size_t bytes = std::min(piece.size(), room_.size());
     if (bytes != 0) std::memcpy(room_.data(), piece.data(), bytes);
@@ -169,8 +156,6 @@ class RestoreStream {
   unsigned threads_;
   std::optional<Buffer> dictionary_;
   bool has_begun_ = false, is_lz4_ = false;
-  bool busy_ = false;
-  std::optional<Buffer> input_;
   std::span<const std::byte> left_;  // of the input
   bool at_end_ = false, wants_input_ = true, has_ended_ = false;
   std::span<std::byte> room_;    // of the caller's, which is filled first
@@ -182,6 +167,127 @@ class RestoreStream {
   Decompressor stream_;
 };
 
+constexpr std::size_t kLeastRoomBytes = 64 << 10;
+
+// A ContentStream that is given input when it asks for it, as a file is read.
+class RestoreStream {
+ public:
+  explicit RestoreStream(RestoreCall call) : content_(std::move(call)) {}
+
+  // The next input, when read_into() gave nothing; empty at its end.
+  void give(nb::object data) {
+    const OneCall one(busy_);
+    input_.emplace(data);
+    if (input_->bytes().empty())
+      content_.end();
+    else
+      content_.give(input_->bytes());
+  }
+
+  // How many bytes of `room` were filled. 0: give() more, or the content has ended.
+  std::size_t read_into(nb::object room) {
+    const OneCall one(busy_);
+    const Buffer output(room, Buffer::Use::kWrite);
+    return content_.read_into(output.room());
+  }
+
+  // All that is left; more() gives the input. Ends also if it gives None.
+  nb::bytes read_all(nb::callable more) {
+    BytesResult result(kLeastRoomBytes);
+    std::size_t used_bytes = 0;
+    for (;;) {
+      if (used_bytes == result.room().size()) result.grow();
+      const std::size_t bytes = [&] {
+        const OneCall one(busy_);
+        return content_.read_into(result.room().subspan(used_bytes));
+      }();
+      used_bytes += bytes;
+      if (bytes != 0) continue;
+      if (content_.has_ended()) break;
+      const nb::object input = more();
+      if (input.is_none()) break;
+      give(input);
+    }
+    return result.take(used_bytes);
+  }
+
+  bool has_ended() const { return content_.has_ended(); }
+  bool has_threads() const { return content_.has_threads(); }
+
+ private:
+  bool busy_ = false;
+  std::optional<Buffer> input_;
+  ContentStream content_;
+};
+
+// A ContentStream that is given input whenever there is some, as Python's own decompressors are.
+class PushedStream {
+ public:
+  explicit PushedStream(RestoreCall call) : content_(std::move(call)) {}
+
+  // The content that is restored of all input so far, at most `most_bytes`.
+  nb::bytes decompress(nb::object data, std::size_t most_bytes) {
+    const OneCall one(busy_);
+    const Buffer buffer(data);
+    if (!unused_.empty()) {
+      PyErr_SetString(PyExc_EOFError, "the stream has ended; unused_data is what followed it");
+      throw nb::python_error();
+    }
+    take(buffer.bytes());
+    BytesResult result(std::min(most_bytes, kLeastRoomBytes));
+    std::size_t used_bytes = 0;
+    const auto restore = [&] {
+      while (used_bytes < most_bytes) {
+        if (used_bytes == result.room().size()) result.grow(most_bytes);
+        const std::size_t bytes = content_.read_into(result.room().subspan(used_bytes));
+        used_bytes += bytes;
+        if (bytes == 0) break;
+      }
+    };
+    try {
+      restore();
+    } catch (...) {
+      keep_left();
+      throw;
+    }
+    keep_left();
+    std::optional<std::vector<std::byte>> trailing = content_.trailing();
+    is_whole_ = trailing.has_value();
+    if (trailing) unused_ = std::move(*trailing);
+    return result.take(used_bytes);
+  }
+
+  bool is_whole() const { return is_whole_; }
+  bool needs_input() const { return !is_whole_ && content_.wants_input(); }
+  nb::bytes unused() const { return bytes_of(unused_); }
+  bool has_threads() const { return content_.has_threads(); }
+
+ private:
+  void take(std::span<const std::byte> input) {
+    if (input.empty()) return;
+    if (content_.left().empty()) return content_.give(input);
+    pending_.erase(pending_.begin(), pending_.end() - static_cast<std::ptrdiff_t>(content_.left().size()));
+    pending_.insert(pending_.end(), input.begin(), input.end());
+    content_.give(pending_);
+  }
+
+  // The caller's bytes are only there during a call.
+  void keep_left() {
+    const std::span<const std::byte> left = content_.left();
+    const bool is_kept = !pending_.empty() && left.data() >= pending_.data() &&
+                         left.data() < pending_.data() + pending_.size();
+    if (is_kept) return;
+    pending_.assign(left.begin(), left.end());
+    content_.left_is_now(pending_);
+  }
+
+  bool busy_ = false;
+  std::vector<std::byte> pending_;  // what was given and not taken yet is at its end
+  bool is_whole_ = false;
+  std::vector<std::byte> unused_;
+  ContentStream content_;
+};
+
 }  // namespace
 
 void add_streams(nb::module_& module) {
@@ -189,33 +295,40 @@ void add_streams(nb::module_& module) {
   nb::class_<CompressStream>(module, "CompressStream")
       .def(
           "__init__",
-          [](CompressStream* self, const std::string& format, std::optional<int> level,
-             const std::string& backend, unsigned threads, std::size_t block_bytes, bool content_checksum,
-             nb::object dictionary, std::size_t seekable_bytes, int window_log) {
-            new (self) CompressStream(compress_options(format, level, backend, threads, block_bytes,
-                                                       content_checksum, seekable_bytes, window_log),
-                                      dictionary);
+          [](CompressStream* self, const nb::kwargs& given) {
+            new (self) CompressStream(compress_call(given));
           },
-          nb::kw_only(), "format"_a = "lz4", "level"_a = nb::none(), "backend"_a = "auto", "threads"_a = 0,
-          "block_bytes"_a = 0, "content_checksum"_a = false, "dictionary"_a = nb::none(),
-          "seekable_bytes"_a = 0, "window_log"_a = 0)
+          "options"_a)
       .def("write", &CompressStream::write, "data"_a, "begin"_a = 0, "size"_a = PY_SSIZE_T_MAX)
       .def("flush", &CompressStream::flush)
       .def("finish", &CompressStream::finish);
   nb::class_<RestoreStream>(module, "RestoreStream")
       .def(
           "__init__",
-          [](RestoreStream* self, const std::string& format, const std::string& backend, unsigned threads,
-             nb::object dictionary, int window_log) {
-            new (self) RestoreStream(restore_options(format, backend, threads, window_log), dictionary);
-          },
-          nb::kw_only(), "format"_a = "auto", "backend"_a = "auto", "threads"_a = 0,
-          "dictionary"_a = nb::none(), "window_log"_a = 0)
+          [](RestoreStream* self, const nb::kwargs& given) { new (self) RestoreStream(restore_call(given)); },
+          "options"_a)
       .def("give", &RestoreStream::give, "data"_a)
       .def("read_into", &RestoreStream::read_into, "room"_a)
       .def("read_all", &RestoreStream::read_all, "more"_a)
       .def_prop_ro("ended", &RestoreStream::has_ended)
       .def_prop_ro("has_threads", &RestoreStream::has_threads);
+  nb::class_<PushedStream>(module, "PushedStream")
+      .def(
+          "__init__",
+          [](PushedStream* self, const nb::kwargs& given) { new (self) PushedStream(restore_call(given)); },
+          "options"_a)
+      .def(
+          "decompress",
+          [](PushedStream& self, nb::object data, nb::object max_length) {
+            const auto most = Keyword("max_length", max_length).number<std::int64_t>(INT64_MIN, INT64_MAX);
+            return self.decompress(data,
+                                   most < 0 ? std::size_t{PY_SSIZE_T_MAX} : static_cast<std::size_t>(most));
+          },
+          "data"_a, "max_length"_a)
+      .def_prop_ro("eof", &PushedStream::is_whole)
+      .def_prop_ro("needs_input", &PushedStream::needs_input)
+      .def_prop_ro("unused_data", &PushedStream::unused)
+      .def_prop_ro("has_threads", &PushedStream::has_threads);
 }
 
 }  // namespace hemstitch::python
