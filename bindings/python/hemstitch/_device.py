@@ -5,10 +5,14 @@ from __future__ import annotations
 import operator
 import os
 import tempfile
+from typing import TYPE_CHECKING, Any, Iterable, Literal, Optional, Protocol, Union, overload
 
 from . import _core
 from ._errors import Error, Status
-from ._options import COMPRESS_DEFAULTS, RESTORE_DEFAULTS
+from ._options import COMPRESS_DEFAULTS, RESTORE_DEFAULTS, CompressFormat, Path
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 _CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13  # DLPack's DLDeviceType
 _DLPACK_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}  # its DLDataTypeCode, by numpy's letters
@@ -18,10 +22,30 @@ _MOST_OPEN_FILES = 200
 ZSTD_BEGIN = b"\x28\xb5\x2f\xfd"
 
 
+class _WithInterface(Protocol):
+    @property
+    def __cuda_array_interface__(self) -> Any: ...
+
+
+class _WithDLPack(Protocol):
+    def __dlpack_device__(self) -> Any: ...
+    def __dlpack__(self, *, stream: Any = None) -> Any: ...
+
+
+#: Arrays in a device's memory, whoever made them; and of DLPack's, tensors in the host's.
+ArrayOnDevice = Union[_WithInterface, _WithDLPack]
+
+
 class DeviceArray:
     """An array in the memory of a CUDA device, for cupy.asarray(), torch.as_tensor(), numba and everything that takes DLPack or
     __cuda_array_interface__. All of them share the memory, which lives as long as the last of them. It holds bytes, unless `shape` and
     `typestr` (numpy's, as in __array_interface__) say more. What uses it through these protocols runs after the stream that made it."""
+
+    device: int
+    nbytes: int
+    shape: tuple[int, ...]
+    typestr: str
+    host_chunks: int
 
     def __init__(self, content, device, *, address=None, nbytes=None, shape=None, typestr="|u1", stream=None, packed=None, freed_on=None):
         self._content, self.device = content, device
@@ -36,35 +60,38 @@ class DeviceArray:
         self._freed_on = stream if freed_on is None else freed_on
 
     @property
-    def address(self):
+    def address(self) -> int:
         """The address of its first byte in device memory."""
         return self._address
 
-    def __len__(self):
+    def __len__(self) -> int:
         if not self.shape:
             raise TypeError("the array has no axes")
         return self.shape[0]
 
     @property
-    def restored_on_device(self):
+    def restored_on_device(self) -> bool:
         """False if the processor restored it and it was uploaded (linked blocks, an ordinary .gz)."""
         return getattr(self._content, "restored_on_device", True)
 
-    def tobytes(self):
+    def tobytes(self) -> bytes:
         """The bytes, in host memory. Waits for the stream that makes them."""
         return _core.device_download(self._address, self.nbytes, self.device, self._stream or 0) if self.nbytes else b""
 
     @property
-    def __cuda_array_interface__(self):
+    def __cuda_array_interface__(self) -> dict[str, Any]:
         said = {"shape": self.shape, "typestr": self.typestr, "data": (self._address if self.nbytes else 0, False), "strides": None, "version": 3}
         if self._stream is not None:
             said["stream"] = self._stream or _LEGACY_STREAM
         return said
 
-    def __dlpack_device__(self):
+    def __repr__(self) -> str:
+        return f"<hemstitch.DeviceArray shape={self.shape} typestr={self.typestr!r} device='cuda:{self.device}'>"
+
+    def __dlpack_device__(self) -> tuple[int, int]:
         return _CUDA, self.device
 
-    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Optional[bool] = None) -> Any:
         if copy or (dl_device is not None and tuple(dl_device) != (_CUDA, self.device)):
             raise BufferError("DLPack shares the array without a copy, on its own device")
         if self._stream is not None and stream != -1:  # -1: the taker sees to the order
@@ -74,13 +101,21 @@ class DeviceArray:
         return _core.dlpack_capsule(self._address, self.shape, _DLPACK_CODES[self.typestr[1]], 8 * int(self.typestr[2:]), self.device, self)
 
 
-def load(path, device="cuda", *, threads=0, verify_checksums=True, stream=None):
+@overload
+def load(path: Path, device: Literal["cpu"], *, threads: int = 0, verify_checksums: bool = True, stream: Any = None) -> bytes: ...
+@overload
+def load(path: Path, device: str = "cuda", *, threads: int = 0, verify_checksums: bool = True, stream: Any = None) -> DeviceArray: ...
+def load(path: Path, device: str = "cuda", *, threads: int = 0, verify_checksums: bool = True, stream: Any = None) -> Any:
     """Loads the content of a compressed file (LZ4, gzip, BGZF) into a DeviceArray, restored on the device if blocks are independent; returns
     bytes for device="cpu". The memory is freed on `stream`, a number or an object with __cuda_stream__, once the array is gone."""
     return load_many([path], device, threads=threads, verify_checksums=verify_checksums, stream=stream)[0]
 
 
-def load_many(paths, device="cuda", *, threads=0, verify_checksums=True, stream=None):
+@overload
+def load_many(paths: Iterable[Path], device: Literal["cpu"], *, threads: int = 0, verify_checksums: bool = True, stream: Any = None) -> list[bytes]: ...
+@overload
+def load_many(paths: Iterable[Path], device: str = "cuda", *, threads: int = 0, verify_checksums: bool = True, stream: Any = None) -> list[DeviceArray]: ...
+def load_many(paths: Iterable[Path], device: str = "cuda", *, threads: int = 0, verify_checksums: bool = True, stream: Any = None) -> list[Any]:
     """The same for many files at once: small ones are transferred together. Returns all of them, or raises the first error."""
     number = number_of(device)
     paths = [os.fspath(path) for path in paths]
@@ -95,7 +130,8 @@ def load_many(paths, device="cuda", *, threads=0, verify_checksums=True, stream=
     return [DeviceArray(content, number, freed_on=freed_on) for content in contents]
 
 
-def save(array, path, *, format="lz4", level=None, block_bytes=0, threads=0, stream=None):
+def save(array: Union[Buffer, ArrayOnDevice], path: Path, *, format: CompressFormat = "lz4", level: Optional[int] = None, block_bytes: int = 0,
+         threads: int = 0, stream: Any = None) -> int:
     """Compresses an array's bytes into a file, one LZ4 frame, and returns the file's size. An array on a device is compressed there,
     after the work on `stream` so far; in Zstandard (`format`), it becomes frames of `block_bytes`, with a seek table. The file gets its name when it is
     complete."""

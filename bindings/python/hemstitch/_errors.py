@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from typing import Any, Optional
 
 
 class Status(enum.IntEnum):
@@ -48,30 +49,30 @@ class Error(OSError):
     It is an OSError, as gzip.BadGzipFile is, and its kinds are also what Python's own modules raise for the same reason: RequestError a ValueError,
     TruncatedError an EOFError, OutOfMemoryError a MemoryError."""
 
-    def __new__(cls, status, message, frame=None, block=None, byte_offset=None):
+    def __new__(cls, status: int, message: str, frame: Optional[int] = None, block: Optional[int] = None, byte_offset: Optional[int] = None) -> Any:
         return super().__new__(_kind_of(status) if cls is Error else cls, message)
 
-    def __init__(self, status, message, frame=None, block=None, byte_offset=None):
+    def __init__(self, status: int, message: str, frame: Optional[int] = None, block: Optional[int] = None, byte_offset: Optional[int] = None) -> None:
         super().__init__(message)
         self.status = Status(status)
         self.frame = frame
         self.block = block
         self.byte_offset = byte_offset
-        self.content = None
+        self.content: Optional[bytes] = None
 
-    def __str__(self):
-        return self.args[0]
+    def __str__(self) -> str:
+        return str(self.args[0])
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<hemstitch.{type(self).__name__} {self.status.name}: {self.args[0]}>"
 
-    def of(self, name):
+    def of(self, name: str) -> Error:
         """The same, of a part that has a name: a chunk of an array."""
         named = Error(self.status, f"{name}: {self.args[0]}", self.frame, self.block, self.byte_offset)
         named.content = self.content
         return named
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         return Error, (int(self.status), self.args[0], self.frame, self.block, self.byte_offset), {"content": self.content}
 
 
@@ -87,7 +88,7 @@ class OutOfMemoryError(Error, MemoryError):
     """There is no memory for the work, or it is more than a limit allows (OUT_OF_MEMORY, MEMORY_LIMIT, DEVICE_OUT_OF_MEMORY)."""
 
 
-def _kind_of(status):
+def _kind_of(status: int) -> type[Error]:
     if 100 <= status < 200:
         return RequestError
     if status == Status.TRUNCATED:

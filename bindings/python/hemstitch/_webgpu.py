@@ -7,7 +7,7 @@ import pathlib
 VARIABLE = "HEMSTITCH_WEBGPU_LIBRARY"
 
 
-def name_library():
+def name_library() -> None:
     """Sets HEMSTITCH_WEBGPU_LIBRARY to the library in the package wgpu, if that is installed and the variable is not set.
 
     Neither imports that package nor loads the file: the backend does so on first use, and checks its version.

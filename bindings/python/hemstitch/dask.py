@@ -19,12 +19,15 @@ import os
 import shutil
 import tempfile
 import typing
+from typing import Any, Iterable, Literal, Optional
 
 import dask
 
 from . import Searcher, _core
 from . import compress as _compress
 from ._errors import Error, Status
+from ._options import Backend, Path
+from ._search import Patterns
 
 
 class FoundLine(typing.NamedTuple):
@@ -38,11 +41,12 @@ class Found(typing.NamedTuple):
 
     path: str
     count: int
-    lines: list
+    lines: list[FoundLine]
     error: str
 
 
-def compress(source, target, part_bytes=256 << 20, *, format="lz4", level=None, backend="auto", threads=1, block_bytes=0):
+def compress(source: Path | Iterable[Path], target: Path, part_bytes: int = 256 << 20, *, format: Literal["lz4", "gzip", "bgzf"] = "lz4",
+             level: Optional[int] = None, backend: Backend = "auto", threads: int = 1, block_bytes: int = 0) -> int:
     """Compresses the file `source` into `target`, with a frame or member for each `part_bytes`, and returns the size.
 
     `source` may be a list of files, which are compressed one after the other. The formats are those whose frames may follow each other: lz4,
@@ -75,7 +79,7 @@ def compress(source, target, part_bytes=256 << 20, *, format="lz4", level=None, 
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def restore(source, target, part_bytes=256 << 20, *, backend="auto", threads=1):
+def restore(source: Path, target: Path, part_bytes: int = 256 << 20, *, backend: Backend = "auto", threads: int = 1) -> int:
     """Restores the file `source` into `target`, with a task for each `part_bytes` of content, and returns the size. For formats with
     independent blocks: LZ4, unless blocks are linked, and BGZF."""
     if part_bytes < 1:
@@ -95,7 +99,7 @@ def restore(source, target, part_bytes=256 << 20, *, backend="auto", threads=1):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def search(patterns, paths, *, paths_a_task=64, threads=1, **options):
+def search(patterns: Patterns, paths: Iterable[Path], *, paths_a_task: int = 64, threads: int = 1, **options: Any) -> list[Found]:
     """Finds in files what grep -F finds. Returns a Found for each path, in order. Options are those of hemstitch.search()."""
     paths = [os.fspath(path) for path in paths]
     Searcher(patterns, **options)  # options are checked here, not on a worker

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+from typing import Any
 
 from fsspec.compression import compr
 from fsspec.utils import compressions
@@ -27,7 +28,7 @@ def _opened(format, file, mode="rb", **options):
     return _files.open(file, mode if "b" in mode else mode + "b", format=format if "r" not in mode else None, **options)
 
 
-def enable():
+def enable() -> contextlib.AbstractContextManager[Any]:
     """Has fsspec open files of these compressions by Hemstitch from here on, and tell them by their suffixes (.bgz too). As a context manager, until it
     ends; then what was there before is used again."""
     before = dict(compr), dict(compressions)

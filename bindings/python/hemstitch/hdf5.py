@@ -16,12 +16,14 @@ import errno
 import itertools
 import math
 import os
+from typing import Any, Literal, Optional, overload
 
 import h5py
 import numpy
 
 from . import _chunks, _core, _device, _device_batch, _device_chunks, compress_many, restore_many
 from ._errors import Error, Status
+from ._options import Backend
 from ._selection import axes_of
 
 _DEFLATE, _SHUFFLE, _BLOSC, _LZ4, _BITSHUFFLE, _ZSTD = 1, 2, 32001, 32004, 32008, 32015
@@ -34,7 +36,13 @@ _MOST_ELEMENT_BYTES = 256
 _BATCH_BYTES = _chunks.BATCH_BYTES
 
 
-def read(dataset, selection=(), *, device=None, stream=None, backend="auto", threads=0):
+@overload
+def read(dataset: h5py.Dataset, selection: Any = (), *, device: Optional[Literal["cpu"]] = None, stream: Any = None, backend: Backend = "auto",
+         threads: int = 0) -> numpy.ndarray[Any, Any]: ...
+@overload
+def read(dataset: h5py.Dataset, selection: Any = (), *, device: str, stream: Any = None, backend: Backend = "auto",
+         threads: int = 0) -> _device.DeviceArray: ...
+def read(dataset: Any, selection: Any = (), *, device: Optional[str] = None, stream: Any = None, backend: Any = "auto", threads: int = 0) -> Any:
     """Reads dataset[selection] as a numpy array; with device="cuda" as a DeviceArray, made on `stream`. `selection`: integers, slices and
     Ellipsis, as in h5py. A device undoes what is listed above, one filter that compresses with or without shuffle before it, in chunks of at
     most 1 GiB; for everything else the processor restores, and the result is uploaded: the array's `host_chunks` says for how many chunks.
@@ -170,7 +178,7 @@ class _StoredChunks(_device_chunks.Stored):
         return numpy.full(self._dataset.chunks, self._dataset.fillvalue, self._dataset.dtype).reshape(-1).view("u1")
 
 
-def write(dataset, data, selection=(), *, level=None, backend="auto", threads=0):
+def write(dataset: h5py.Dataset, data: Any, selection: Any = (), *, level: Optional[int] = None, backend: Backend = "auto", threads: int = 0) -> None:
     """Does dataset[selection] = data. Chunks that the selection covers completely are compressed together and written directly; h5py writes
     the rest. `level`: for LZ4, deflate and Zstandard; None is the dataset's level, or the fastest. An array in a
     device's memory is brought to the host first, as one piece, and compressed there."""

@@ -19,6 +19,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any, Iterable, Literal, Mapping, Optional, overload
 
 import numpy
 import zarr
@@ -34,7 +35,8 @@ _WIDTHS = {"bfloat16": 2, "float8_e3m4": 1, "float8_e4m3": 1, "float8_e4m3fn": 1
            "float8_e5m2fnuz": 1, "float8_e8m0fnu": 1}
 
 
-def save(tensors, path, *, types=None, clevel=1, overwrite=False):
+def save(tensors: Mapping[str, Any], path: str | os.PathLike[str], *, types: Optional[Mapping[str, str]] = None, clevel: int = 1,
+         overwrite: bool = False) -> None:
     """Writes the arrays of a dict to a new folder `path`. They are numpy's or what numpy.asarray() takes, or in a device's memory (CuPy, PyTorch, a
     DeviceArray), from where they are brought one by one. A "/" in a name makes groups. `types`: names of types that numpy lacks, for tensors that are given as
     integers: {"embed.weight": "bfloat16"}; arrays of ml_dtypes say it themselves. `clevel`: Blosc's, 1 to 9.
@@ -69,7 +71,12 @@ def _put_in_place(new, path, old):
         raise
 
 
-def load(path, device=None, *, names=None, threads=0):
+@overload
+def load(path: str | os.PathLike[str], device: Optional[Literal["cpu"]] = None, *, names: Optional[Iterable[str]] = None,
+         threads: int = 0) -> dict[str, numpy.ndarray[Any, Any]]: ...
+@overload
+def load(path: str | os.PathLike[str], device: str, *, names: Optional[Iterable[str]] = None, threads: int = 0) -> dict[str, _device.DeviceArray]: ...
+def load(path: Any, device: Optional[str] = None, *, names: Optional[Iterable[str]] = None, threads: int = 0) -> Any:
     """The arrays of a folder that save() or another writer of Zarr made, by their names: numpy's; DeviceArrays for device="cuda". `names` chooses some of them.
     Raises Error where a chunk is damaged or missing, with its name."""
     with _zarr.enable():  # as it is when a group is opened, so it is read
@@ -78,7 +85,7 @@ def load(path, device=None, *, names=None, threads=0):
         return {name: _read(path, name, array, device, threads) for name, array in arrays.items()}
 
 
-def types(path):
+def types(path: str | os.PathLike[str]) -> dict[str, str]:
     """The names of the types of those arrays whose type numpy lacks: {"embed.weight": "bfloat16"}."""
     return {name: array.attrs["dtype"] for name, array in _arrays_of(_opened(path)).items() if "dtype" in array.attrs}
 

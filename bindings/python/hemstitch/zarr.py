@@ -22,6 +22,7 @@ import os
 import struct
 import threading
 import warnings
+from typing import Any, Literal, Optional, overload
 
 import numcodecs.blosc
 import numcodecs.gzip
@@ -324,7 +325,11 @@ class Pipeline(BatchedCodecPipeline):
         return list(await self.encode_batch(list(chunk_arrays_and_specs)))
 
 
-def read(array, selection=(), *, device=None, stream=None, threads=0):
+@overload
+def read(array: zarr.Array[Any], selection: Any = (), *, device: Optional[Literal["cpu"]] = None, stream: Any = None, threads: int = 0) -> numpy.ndarray[Any, Any]: ...
+@overload
+def read(array: zarr.Array[Any], selection: Any = (), *, device: str, stream: Any = None, threads: int = 0) -> _device.DeviceArray: ...
+def read(array: Any, selection: Any = (), *, device: Optional[str] = None, stream: Any = None, threads: int = 0) -> Any:
     """Reads array[selection], with integers and slices, as a numpy array; with device="cuda" as a DeviceArray made on `stream`. The device restores
     chunks of the codecs above, of Zarr 3 and 2, whether enable() was called or not. Everything else (shards, filters, other codecs) the processor
     restores, and the result is uploaded: the array's `host_chunks` says for how many chunks. The Error of a damaged chunk names its key."""
@@ -570,7 +575,7 @@ _lock = threading.Lock()
 _depth, _before = 0, None
 
 
-def enable():
+def enable() -> contextlib.AbstractContextManager[Any]:
     """Makes arrays that are created or opened from here on use these codecs and this pipeline. As a context manager, until it ends; contexts nest, and those of
     several threads may overlap: when the last of them ends, what was there before the first is used again."""
     global _depth, _before

@@ -63,9 +63,9 @@ CompressCall compress_call(const nb::kwargs& given, const SetOther& set_other) {
   read_keywords(given, [&](const Keyword& keyword) {
     const std::string_view name = keyword.name();
     const bool is_none = keyword.value().is_none();
-    if (name == "format")
-      format = keyword.text();
-    else if (name == "level") {
+    if (name == "format") {
+      if (!is_none) format = keyword.text();
+    } else if (name == "level") {
       if (is_none) return true;
       options.level = keyword.number<int>(INT32_MIN, INT32_MAX);
       if (options.level == 0)  // it means the default in the library; in Python that is None
@@ -116,9 +116,9 @@ RestoreCall restore_call(const nb::kwargs& given, const SetOther& set_other) {
   RestoreOptions& options = call.options;
   read_keywords(given, [&](const Keyword& keyword) {
     const std::string_view name = keyword.name();
-    if (name == "format")
-      options.format = format_of(keyword.text());
-    else if (name == "backend")
+    if (name == "format") {
+      if (!keyword.value().is_none()) options.format = format_of(keyword.text());
+    } else if (name == "backend")
       options.backend = keyword.text();
     else if (name == "threads")
       options.threads = keyword.number<unsigned>(0, kMostUnsigned);

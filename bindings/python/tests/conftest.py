@@ -18,3 +18,9 @@ def shapes(text):
     sizes = [1, 2, 12, 13, 4095, 4096, 4097, 65535, 65536, 65537, 262143, 262144, 262145]
     return ([b"", b"\0", b"a" * 700_000, b"ab" * 40_000, noise, text] + [text[:size] for size in sizes] +
             [noise[:size] for size in (1, 4096, 65537)])
+
+
+@pytest.fixture(scope="session")
+def most_memory():
+    """Code that defines most_memory(), the most KB that its process had. (ru_maxrss begins with what the process that started it had.)"""
+    return "import re\nmost_memory = lambda: int(re.search(r'VmHWM:\\s+(\\d+)', open('/proc/self/status').read())[1])\n"

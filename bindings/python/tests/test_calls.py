@@ -451,3 +451,85 @@ def test_errors_are_what_pythons_modules_raise(text):
         assert (again.status, again.frame, again.block, again.byte_offset) == (error.status, error.frame, error.block, error.byte_offset)
         assert type(error.of("name")) is type(error) and str(error.of("name")) == f"name: {error}"
         assert error.status.name in repr(error)
+
+
+def test_options_are_those_of_the_library(text):
+    """Each is told by the bytes that it makes."""
+    def info(**options):
+        packed = hemstitch.compress(text, **options)
+        assert hemstitch.restore(packed) == text == lz4.frame.decompress(packed)
+        return lz4.frame.get_frame_info(packed), packed
+
+    assert info()[0]["block_linked"] is False and info()[0]["block_checksum"] and not info()[0]["content_checksum"]
+    assert info(linked_blocks=True)[0]["block_linked"] and not info(block_checksums=False)[0]["block_checksum"]
+    assert info(content_checksum=True)[0]["content_checksum"]
+    assert len(info(acceleration=20)[1]) > len(info(level=1)[1]) > len(info(level=9)[1])
+    assert info(verify=True)[1] == info()[1]
+    with io.BytesIO(hemstitch.compress(text, format="gzip", stored_name="log für heute", stored_time=1_000_000_000)) as packed:
+        with gzip.GzipFile(fileobj=packed) as file:
+            assert file.read(10) == text[:10] and file.mtime == 1_000_000_000
+        assert "log für heute".encode() + b"\0" in packed.getvalue()[:40]
+    assert hemstitch.compress(text, format="gzip", stored_name=b"\xff", stored_time=0)[10:12] == b"\xff\0"
+    assert hemstitch.compress(text, format="gzip", stored_name=None) == hemstitch.compress(text, format="gzip")
+    with pytest.raises(hemstitch.OutOfMemoryError, match="memory limit"):
+        hemstitch.compress(text, memory_limit_bytes=1000)
+    with pytest.raises(hemstitch.OutOfMemoryError, match="memory limit"):
+        hemstitch.restore(hemstitch.compress(text), memory_limit_bytes=1000)
+    damaged = bytearray(hemstitch.compress(b"some words" * 100, content_checksum=True))
+    damaged[-1] ^= 1
+    with pytest.raises(hemstitch.Error):
+        hemstitch.restore(damaged)
+    assert hemstitch.restore(damaged, verify_checksums=False) == b"some words" * 100 == hemstitch.restore_many([damaged], verify_checksums=False)[0]
+    with hemstitch.open(io.BytesIO(damaged), verify_checksums=False) as file:
+        assert file.read() == b"some words" * 100
+    packed = hemstitch.compress(text, format="zlib", dictionary=text[:1000])
+    assert hemstitch.restore(packed, format="zlib", dictionary=text[:1000]) == text
+    with pytest.raises(hemstitch.RequestError):
+        hemstitch.restore(packed, format="zlib", dictionary=text[1:1000])
+    with io.BytesIO() as target:
+        with hemstitch.open(target, "wb", linked_blocks=True, content_checksum=True) as file:
+            file.write(text)
+        assert lz4.frame.get_frame_info(target.getvalue())["block_linked"]
+    assert lz4.frame.get_frame_info(hemstitch.compress_many([text], linked_blocks=True)[0])["block_linked"]
+
+
+@pytest.mark.parametrize("call, said", [
+    (lambda: hemstitch.compress(b"", threads=-1), "ValueError threads is -1; it may be 0 to 4294967295"),
+    (lambda: hemstitch.compress(b"", threads=2**70), "ValueError threads is 1180591620717411303424; it may be 0 to 4294967295"),
+    (lambda: hemstitch.compress(b"", level="9"), "TypeError level has to be a whole number, not str"),
+    (lambda: hemstitch.compress(b"", level=1.5), "TypeError level has to be a whole number, not float"),
+    (lambda: hemstitch.compress(b"", format=3), "TypeError format has to be a str, not int"),
+    (lambda: hemstitch.compress(b"", linked_blocks=1), "TypeError linked_blocks has to be True or False, not int"),
+    (lambda: hemstitch.compress(b"", dictionary="text"), "TypeError dictionary has to be an object with the buffer protocol, not str"),
+    (lambda: hemstitch.compress(b"", stored_name=3, format="gzip"), "TypeError stored_name has to be a str or bytes, not int"),
+    (lambda: hemstitch.compress(b"", levl=3), "TypeError unexpected keyword argument 'levl'"),
+    (lambda: hemstitch.compress(b"", index=b""), "TypeError unexpected keyword argument 'index'"),
+    (lambda: hemstitch.restore(b"", format=b"lz4"), "TypeError format has to be a str, not bytes"),
+    (lambda: hemstitch.restore(b"", return_used_bytes=1), "TypeError return_used_bytes has to be True or False, not int"),
+    (lambda: hemstitch.restore(b"", max_bytes="1"), "TypeError max_bytes has to be a whole number, not str"),
+    (lambda: hemstitch.compress_many([b""], level="9"), "TypeError level has to be a whole number, not str"),
+    (lambda: hemstitch.restore_many([b""], threads=None), "TypeError threads has to be a whole number, not NoneType"),
+    (lambda: hemstitch.restore_ranges(b"", [(0, 1), (2, "3")]), "TypeError ranges[1][1] has to be a whole number, not str"),
+    (lambda: hemstitch.restore_ranges(b"", [(0, 1), 3]), "TypeError ranges[1] has to be a pair (begin, end)"),
+    (lambda: hemstitch.restore_ranges(b"", [(-1, 1)]), "ValueError ranges[0][0] is -1; it may be 0 to 9223372036854775807"),
+    (lambda: hemstitch.restore_lz4_blocks([b""], [-1]), "ValueError sizes[0] is -1; it may be 0 to 9223372036854775807"),
+    (lambda: hemstitch.compress_lz4_blocks([b""], level="9"), "TypeError level has to be a whole number, not str"),
+    (lambda: hemstitch.compress_bound(-1), "ValueError size is -1; it may be 0 to 9223372036854775807"),
+    (lambda: hemstitch.make_index(b"", threads="2"), "TypeError threads has to be a whole number, not str"),
+    (lambda: hemstitch.Compressor(threads="2"), "TypeError threads has to be a whole number, not str"),
+    (lambda: hemstitch.Decompressor(level=3), "TypeError unexpected keyword argument 'level'"),
+    (lambda: hemstitch.Decompressor().decompress(b"", "3"), "TypeError max_length has to be a whole number, not str"),
+    (lambda: hemstitch.open(io.BytesIO(), "wb", level="9"), "TypeError level has to be a whole number, not str"),
+    (lambda: hemstitch.open(io.BytesIO(), "rb", level=9), "ValueError level is only for writing"),
+    (lambda: hemstitch.open(io.BytesIO(), "wb", verify_checksums=True), "ValueError verify_checksums is only for reading"),
+    (lambda: hemstitch.open(io.BytesIO(), "rb", levl=9), "TypeError unexpected keyword argument 'levl'"),
+    (lambda: hemstitch.Searcher("x", before=-1), "ValueError before is -1; it may be 0 to 9223372036854775807"),
+    (lambda: hemstitch.search("x", [], ignore_cas=True), "TypeError unexpected keyword argument 'ignore_cas'"),
+    (lambda: hemstitch.Matcher(min_match_len="4"), "TypeError min_match_len has to be a whole number, not str"),
+    (lambda: hemstitch.Matcher(finder=4), "TypeError finder has to be a str, not int"),
+])
+def test_errors_name_the_keyword(call, said):
+    kind, message = said.split(" ", 1)
+    with pytest.raises({"TypeError": TypeError, "ValueError": ValueError}[kind]) as caught:
+        call()
+    assert str(caught.value).startswith(message) and "argument types are supported" not in str(caught.value)
