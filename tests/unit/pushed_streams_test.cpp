@@ -175,6 +175,65 @@ TEST_WITH_THREADS(PushedStreams, ContentComesInPieces) {
   }
 }
 
+Bytes bytes_of_text(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+// What trailing() says after each write is what finish() says of as many bytes: it throws nothing, or that
+// other bytes follow, where trailing() tells which.
+TEST(PushedStreams, WhereTheStreamMayEndIsKnownAtAnyTime) {
+  for (const Format format :
+       {Format::kLz4, Format::kGzip, Format::kBgzf, Format::kZlib, Format::kDeflate, Format::kZstd}) {
+    CompressOptions options;
+    options.format = format;
+    options.threads = 1;
+    const Bytes frame = compress(bytes_of_text("words, words and words"), options);
+    const bool may_follow = format != Format::kZlib && format != Format::kDeflate;
+    const Bytes skippable = bytes_of_text(std::string_view("\x50\x2a\x4d\x18\x03\0\0\0abc", 11));
+    for (const Bytes& packed :
+         {frame, frame + bytes_of_text("junk, and more of it"), may_follow ? frame + frame : frame,
+          format == Format::kLz4 || format == Format::kZstd ? frame + skippable + frame : frame,
+          frame + Bytes(300) + bytes_of_text("j"), bytes_of_text("no frame"), Bytes()}) {
+      RestoreOptions restoring;
+      restoring.format = format;
+      restoring.threads = 1;
+      const auto nowhere = [](std::span<const std::byte>) {};
+      Decompressor bytewise(restoring, nowhere);
+      for (std::size_t end = 0; end <= packed.size(); ++end) {
+        const std::span<const std::byte> begin = std::span(packed).first(end);
+        Decompressor at_once(restoring, nowhere);
+        Status status = Status::kOk;
+        std::size_t trailing_bytes = 0;
+        try {
+          at_once.write(begin);
+          if (const auto trailing = at_once.trailing()) trailing_bytes = trailing->size();
+          at_once.finish();
+        } catch (const Error& error) {
+          status = error.status();
+        }
+        try {
+          if (end != 0) bytewise.write(begin.last(1));
+        } catch (const Error&) {
+          EXPECT_NE(status, Status::kOk);
+          break;
+        }
+        const auto trailing = bytewise.trailing();
+        ASSERT_EQ(trailing.has_value(), status == Status::kOk || status == Status::kTrailingGarbage)
+            << format_names()[static_cast<std::size_t>(format)].name << " " << end << " "
+            << static_cast<int>(status);
+        if (!trailing) continue;
+        EXPECT_EQ(!trailing->empty(), status == Status::kTrailingGarbage);
+        EXPECT_EQ(trailing_bytes,
+                  status == Status::kTrailingGarbage ? end - at_once.report().input_bytes : 0);
+        // Of later writes it does not know.
+        ASSERT_LE(trailing->size(), trailing_bytes);
+        EXPECT_TRUE(std::ranges::equal(*trailing, begin.last(trailing_bytes).first(trailing->size())));
+      }
+    }
+  }
+}
+
 struct Stopped : std::exception {};
 
 // Runs call(between_pieces), which has to end with what that throws after a few pieces.

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from numpy.typing import NDArray
 
-from hemstitch._errors import Error as Error
+from hemstitch import Error as Error
 
 
 version: str = '0.1.0'

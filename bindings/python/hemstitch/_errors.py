@@ -49,6 +49,8 @@ class Error(OSError):
     It is an OSError, as gzip.BadGzipFile is, and its kinds are also what Python's own modules raise for the same reason: RequestError a ValueError,
     TruncatedError an EOFError, OutOfMemoryError a MemoryError."""
 
+    __module__ = "hemstitch"
+
     def __new__(cls, status: int, message: str, frame: Optional[int] = None, block: Optional[int] = None, byte_offset: Optional[int] = None) -> Any:
         return super().__new__(_kind_of(status) if cls is Error else cls, message)
 
@@ -79,13 +81,19 @@ class Error(OSError):
 class RequestError(Error, ValueError):
     """The call itself is wrong: an option, a backend's name, a dictionary, a range, or the moment (statuses 100 to 199)."""
 
+    __module__ = "hemstitch"
+
 
 class TruncatedError(Error, EOFError):
     """The compressed data ends too early (TRUNCATED)."""
 
+    __module__ = "hemstitch"
+
 
 class OutOfMemoryError(Error, MemoryError):
     """There is no memory for the work, or it is more than a limit allows (OUT_OF_MEMORY, MEMORY_LIMIT, DEVICE_OUT_OF_MEMORY)."""
+
+    __module__ = "hemstitch"
 
 
 def _kind_of(status: int) -> type[Error]:

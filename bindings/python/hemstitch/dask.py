@@ -31,6 +31,8 @@ from ._search import Patterns
 
 
 class FoundLine(typing.NamedTuple):
+    """A line of a file, like hemstitch.SearchedLine."""
+
     number: int
     byte: int
     text: bytes

@@ -46,8 +46,9 @@ std::int64_t Keyword::number_within(std::int64_t least, std::int64_t most) const
   int overflow = 0;
   const long long number = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
   if (overflow != 0 || number < least || number > most)
-    throw Error(Status::kInvalidOption, std::string(name_) + " is " + nb::str(index).c_str() + "; it may be " +
-                                            std::to_string(least) + " to " + std::to_string(most));
+    throw Error(Status::kInvalidOption, std::string(name_) + " is " + nb::str(index).c_str() +
+                                            "; it may be " + std::to_string(least) + " to " +
+                                            std::to_string(most));
   return number;
 }
 

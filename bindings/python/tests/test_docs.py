@@ -1,12 +1,18 @@
 """docs/python.md and README.md say what is so."""
 
 import doctest
+import importlib.machinery
+import importlib.util
 import pathlib
 import re
 
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[3]
+
 
 def test_snippets():
-    page = pathlib.Path(__file__).parents[3] / "docs" / "python.md"
+    page = ROOT / "docs" / "python.md"
     parser = doctest.DocTestParser()
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     # The fences of Markdown are no output.
@@ -18,9 +24,18 @@ def test_snippets():
 
 
 def test_readme(tmp_path, monkeypatch):
-    page = pathlib.Path(__file__).parents[3] / "README.md"
+    page = ROOT / "README.md"
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
     assert blocks
     for block in blocks:
         exec(compile(block, str(page), "exec"), {})
+
+
+def test_the_reference_is_up_to_date():
+    for other in ("zarr", "h5py", "fsspec", "dask"):
+        pytest.importorskip(other)
+    loader = importlib.machinery.SourceFileLoader("python_reference", str(ROOT / "tools" / "python-reference"))
+    maker = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(maker)
+    assert (ROOT / "docs" / "python-reference.md").read_text() == maker.reference(), "make it anew: tools/python-reference"
