@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A format is a folder, a row and a number: no file but LISTS names all formats, or the folders of all, so a new format changes no other.
+"""A format is a folder, a row and a number: no file but LISTS names all formats, or the folders of all, so a new format changes no other. One of LISTS
+is for type checkers of Python, which read sources; a test of the package holds it against the library.
 
 Not read: what is a format's own (src/format/NAME/, the batch functions, which have a family for each), the browser's planners, which have a
 table of their own, and what only measures, tests or explains. A file that names some formats has a reason of its own, as an index of gzip has.
@@ -10,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-LISTS = {"src/format/known_formats.hpp", "include/hemstitch/hemstitch.h", "include/hemstitch/hemstitch.hpp"}
+LISTS = {"src/format/known_formats.hpp", "include/hemstitch/hemstitch.h", "include/hemstitch/hemstitch.hpp", "bindings/python/hemstitch/_options.py"}
 NOT_READ = re.compile(r"src/format/\w+/|(?:tests|docs|bench|fuzz|tools|examples|\.ci)/|bindings/(?:web|python/tests)/|.*batch|.*\.md$")
 C_SUFFIXES = {".hpp", ".h", ".cpp", ".cu", ".cuh", ".wgsl", ".js", ".ts"}
 C_COMMENT, OTHER_COMMENT = re.compile(r"/\*[\s\S]*?\*/|//.*"), re.compile(r'"""[\s\S]*?"""|#.*')

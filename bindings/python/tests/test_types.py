@@ -78,7 +78,7 @@ eleven: bytes = hemstitch.Decompressor().decompress(hemstitch.Compressor(format=
 twelve: bytes = hemstitch.open("a.gz").peek() + hemstitch.open("a.gz").raw.read_range(1, 2)
 thirteen: int = hemstitch.search("x", "path", decompress=True)[0].lines[0].number
 hemstitch.compress(b"x", format="zip")  # from here on each line is an error
-hemstitch.compress(b"x", levl=3)
+hemstitch.compress(b"x", levle=3)
 hemstitch.compress("text")
 hemstitch.restore_many([b"x"], errors="ignore")
 fourteen: str = hemstitch.compress(b"x")
@@ -103,3 +103,15 @@ def test_defaults_that_are_shown_are_those_of_the_library(text):
     assert set(_options.RESTORE_DEFAULTS) == set(_options.RestoreOptions.__annotations__)
     assert hemstitch.compress(text, **_options.COMPRESS_DEFAULTS) == hemstitch.compress(text)
     assert hemstitch.restore(hemstitch.compress(text), **_options.RESTORE_DEFAULTS) == text
+
+
+def test_formats_that_types_name_are_those_of_the_library():
+    from typing import get_args
+
+    from hemstitch import _options
+
+    with pytest.raises(hemstitch.Error) as caught:
+        hemstitch.compress(b"", format="none of them")
+    known = re.search("it may be ([a-z0-9, ]+)", str(caught.value))[1].strip().split(", ")
+    assert sorted(get_args(_options.CompressFormat)) == sorted(known)
+    assert get_args(_options.RestoreFormat) == ("auto",) + get_args(_options.CompressFormat)
