@@ -7,6 +7,7 @@
 
 #include "hemstitch/arrays.hpp"
 #include "hemstitch/compact.hpp"
+#include "keywords.hpp"
 #include "module.hpp"
 #include "python_buffers.hpp"
 #include "signals.hpp"
@@ -46,9 +47,9 @@ ChunkCoding coding_of(const std::string& container, const std::string& format, s
 }
 
 template <class Options>
-Options on_processor(unsigned threads) {
+Options on_processor(nb::handle threads) {
   Options options;
-  WorkingPlace place = working_place("cpu", threads);
+  WorkingPlace place = working_place("cpu", threads_of(threads));
   options.backend = std::move(place.backend);
   options.threads = place.threads;
   return options;
@@ -60,7 +61,7 @@ nb::object outcome_of(const ArrayChunk& chunk) {
 
 // None for each chunk, or its Error. The outputs are as large as the contents.
 nb::list restore_all_chunks(nb::iterable objects, nb::iterable outputs, const std::string& container,
-                            const std::string& format, std::uint32_t element_bytes, unsigned threads) {
+                            const std::string& format, std::uint32_t element_bytes, nb::object threads) {
   const ChunkCoding coding = coding_of(container, format, element_bytes);
   const auto options = on_processor<RestoreOptions>(threads);
   const std::vector<Buffer> buffers = buffers_of(objects), rooms = buffers_of(outputs, Buffer::Use::kWrite);
@@ -81,14 +82,12 @@ nb::list restore_all_chunks(nb::iterable objects, nb::iterable outputs, const st
 // Bytes for each object, written where they stay.
 nb::list compress_all_chunks(nb::iterable objects, const std::string& container, const std::string& format,
                              const std::string& filter, std::uint32_t element_bytes,
-                             std::uint32_t block_bytes, std::optional<int> level, int acceleration,
-                             unsigned threads) {
+                             std::uint32_t block_bytes, nb::object level, int acceleration,
+                             nb::object threads) {
   ChunkCoding coding = coding_of(container, format, element_bytes);
   coding.filter = value_of("filter", kFilters, filter);
   coding.block_bytes = block_bytes;
-  if (level == 0)  // it means the default in the library; in Python that is None
-    throw Error(Status::kInvalidOption, "level is 0; give None for the default");
-  coding.level = level.value_or(0);
+  coding.level = level_of(level);
   coding.acceleration = acceleration;
   const auto options = on_processor<CompressOptions>(threads);
   const std::vector<Buffer> buffers = buffers_of(objects);

@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "hemstitch/files.hpp"
+#include "keywords.hpp"
 #include "module.hpp"
 
 namespace hemstitch::python {
@@ -12,25 +13,25 @@ namespace {
 // A cudaStream_t as Python's libraries pass it: its address, or 0 for the default stream.
 CUstream_st* stream_of(std::uintptr_t stream) { return reinterpret_cast<CUstream_st*>(stream); }
 
-std::vector<DeviceContent> load(const std::vector<std::string>& paths, int device, unsigned threads,
-                                bool verify_checksums, std::uintptr_t stream) {
+std::vector<DeviceContent> load(const std::vector<std::string>& paths, int device, nb::object threads,
+                                nb::object verify_checksums, std::uintptr_t stream) {
   FrameLoadOptions options;
-  options.verify_checksums = verify_checksums;
-  options.threads = working_place("cuda", threads).threads;
+  options.verify_checksums = Keyword("verify_checksums", verify_checksums).flag();
+  options.threads = working_place("cuda", threads_of(threads)).threads;
   options.device = std::to_string(device);
   options.stream = stream_of(stream);
   const nb::gil_scoped_release released;
   return load_frames(paths, options);
 }
 
-std::uint64_t save(std::uintptr_t address, std::size_t bytes, const std::string& path,
-                   const std::string& format, std::optional<int> level, std::size_t block_bytes,
-                   unsigned threads, std::uintptr_t stream) {
+std::uint64_t save(std::uintptr_t address, std::size_t bytes, const std::string& path, nb::object format,
+                   nb::object level, nb::object block_bytes, nb::object threads, std::uintptr_t stream) {
   FrameSaveOptions options;
-  if (const std::optional<Format> given = format_of(format)) options.format = *given;
-  options.level = level.value_or(0);
-  options.block_bytes = block_bytes;
-  options.threads = working_place("cuda", threads).threads;
+  if (const std::optional<Format> given = format_of(Keyword("format", format).text()))
+    options.format = *given;
+  options.level = level_of(level);
+  options.block_bytes = Keyword("block_bytes", block_bytes).number<std::size_t>(0, PY_SSIZE_T_MAX);
+  options.threads = working_place("cuda", threads_of(threads)).threads;
   options.stream = stream_of(stream);
   const nb::gil_scoped_release released;
   return save_frame({reinterpret_cast<const std::byte*>(address), bytes}, path, options);

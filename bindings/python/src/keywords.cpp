@@ -57,6 +57,18 @@ Buffer Keyword::buffer() const {
   return Buffer(value_);
 }
 
+unsigned threads_of(nb::handle threads) {
+  return Keyword("threads", threads).number<unsigned>(0, kMostUnsigned);
+}
+
+int level_of(nb::handle level) {
+  if (level.is_none()) return 0;
+  const int number = Keyword("level", level).number<int>(INT32_MIN, INT32_MAX);
+  if (number == 0)  // it means the default in the library; in Python that is None
+    throw Error(Status::kInvalidOption, "level is 0; give None for the default");
+  return number;
+}
+
 CompressCall compress_call(const nb::kwargs& given, const SetOther& set_other) {
   CompressCall call;
   CompressOptions& options = call.options;
@@ -66,15 +78,12 @@ CompressCall compress_call(const nb::kwargs& given, const SetOther& set_other) {
     const bool is_none = keyword.value().is_none();
     if (name == "format") {
       if (!is_none) format = keyword.text();
-    } else if (name == "level") {
-      if (is_none) return true;
-      options.level = keyword.number<int>(INT32_MIN, INT32_MAX);
-      if (options.level == 0)  // it means the default in the library; in Python that is None
-        throw Error(Status::kInvalidOption, "level is 0; give None for the default");
-    } else if (name == "backend")
+    } else if (name == "level")
+      options.level = level_of(keyword.value());
+    else if (name == "backend")
       options.backend = keyword.text();
     else if (name == "threads")
-      options.threads = keyword.number<unsigned>(0, kMostUnsigned);
+      options.threads = threads_of(keyword.value());
     else if (name == "block_bytes")
       options.block_bytes = keyword.number<std::size_t>(0, kMostBytes);
     else if (name == "seekable_bytes")
@@ -122,7 +131,7 @@ RestoreCall restore_call(const nb::kwargs& given, const SetOther& set_other) {
     } else if (name == "backend")
       options.backend = keyword.text();
     else if (name == "threads")
-      options.threads = keyword.number<unsigned>(0, kMostUnsigned);
+      options.threads = threads_of(keyword.value());
     else if (name == "window_log")
       options.window_log = keyword.number<int>(INT32_MIN, INT32_MAX);
     else if (name == "verify_checksums")

@@ -39,6 +39,10 @@ class Keyword {
   nb::handle value_;
 };
 
+// Those that many calls have.
+unsigned threads_of(nb::handle threads);
+int level_of(nb::handle level);  // None: 0, the default
+
 // Calls set(keyword) for each, which returns whether it knows the name. Throws nb::type_error for an unknown one.
 template <class Set>
 void read_keywords(const nb::kwargs& given, const Set& set) {
