@@ -201,7 +201,8 @@ def restore(data, *, device=None, out=None, stream=None, **options):
     if options.pop("progress", None) is not None:
         raise Error(Status.INVALID_OPTION, "progress works only for data on the host; a device's array is restored as a whole")
     for name in ("return_used_bytes", "max_bytes"):
-        if options.pop(name, None) not in (None, False):
+        given = options.pop(name, None)
+        if given is not None and given is not False:
             raise Error(Status.INVALID_OPTION, f"{name} works only for data on the host")
     if device is None and not on_device:
         device = f"cuda:{_Given(out, stream).device}"

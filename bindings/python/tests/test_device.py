@@ -133,6 +133,10 @@ def test_restore_to_a_device(fake, text):
         hemstitch.restore(b"", device="cuda", backend="cpu")
     with pytest.raises(hemstitch.Error, match="progress"):
         hemstitch.restore(b"", device="cuda", progress=print)
+    for options in ({"max_bytes": 0}, {"return_used_bytes": True}, {"verify_checksums": False}, {"dictionary": b"abc"}):
+        with pytest.raises(hemstitch.RequestError, match="works only for data"):
+            hemstitch.restore(hemstitch.compress(b"abc"), device="cuda", **options)
+    assert hemstitch.restore(hemstitch.compress(b"abc"), device="cuda", max_bytes=None, verify_checksums=True).tobytes() == b"abc"
 
 
 def test_many_to_a_device(fake, text):
@@ -310,7 +314,8 @@ def test_what_is_refused_of_device_arrays(fake):
         with pytest.raises(BufferError, match="C order"):
             hemstitch.compress(OnDevice(bad))
     for options, message in (({"format": "zip"}, "zip"), ({"level": 13}, "level"), ({"backend": "cpu"}, "only 'cuda'"),
-                             ({"content_checksum": True}, "serial"), ({"progress": print}, "progress")):
+                             ({"content_checksum": True}, "serial"), ({"progress": print}, "progress"), ({"verify": True}, "verify works only"),
+                             ({"dictionary": b"abc"}, "dictionary works only"), ({"linked_blocks": True}, "linked_blocks works only")):
         with pytest.raises(hemstitch.Error, match=message):
             hemstitch.compress(OnDevice(values), **options)
     with pytest.raises(TypeError, match="item 1"):
