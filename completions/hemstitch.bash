@@ -21,7 +21,7 @@ _hemstitch() {
     --color | --colour) [[ ${COMP_WORDS[COMP_CWORD - 1]} == '=' ]] && choices='always never auto' ;;
     --span) choices='memory file pinned kernel' ;;
     --level) choices='1 2 3 4 5 6 7 8 9 10 11 12' ;;
-    -T | --threads | --device | --memory | --gpu-memory | -e | --regexp | --seconds | --batch | --batches | --repeat-to | --range | --virtual | -m | --max-count | -A | -C | \
+    -T | --threads | --device | --memory | --gpu-memory | -e | --regexp | --seconds | --batch | --batches | --repeat-to | --range | --virtual | -m | --max-count | -A | -C | --label | \
       --after-context | --before-context | --context | --include | --exclude | --exclude-dir) return ;;
   esac
   if [[ $previous == --output-dir ]]; then
@@ -43,9 +43,9 @@ _hemstitch() {
       evaluate) choices='--finder --all --format --backend --json --help' ;;
       analyze) choices='--finder --against --format --svg --json --help' ;;
       pages) choices='--pid --page --level --memory --backend --device --threads --svg --json --help' ;;
-      search) choices='--regexp --fixed-strings --ignore-case --invert-match --word-regexp --line-regexp --max-count --count
+      search) choices='--regexp --file --fixed-strings --ignore-case --invert-match --word-regexp --line-regexp --max-count --count
           --files-with-matches --files-without-match --quiet --silent --only-matching --after-context --before-context --context
-          --byte-offset --line-number --with-filename --no-filename --null --color --colour --json --no-messages --recursive
+          --byte-offset --line-number --with-filename --no-filename --null --null-data --label --line-buffered --binary-files --color --colour --json --no-messages --recursive
           --dereference-recursive --include --exclude --exclude-dir --text --decompress --backend --threads --memory --help' ;;
       *) choices='--compress --decompress --test --list --json --help --version --level --best --fast --threads --block-size --linked --seekable --long
           --memory --gpu-memory --backend --device --reproducible --output --output-dir --stdout --force --keep --rm --no-sync --recursive --include --exclude --exclude-dir --multiple --format --name --no-name --index --check --no-check --verify --sparse

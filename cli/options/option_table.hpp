@@ -38,7 +38,7 @@ class OptionTable {
  public:
   enum class Habits {
     kLz4,   // digits among letters are a level; a value is never empty
-    kGrep,  // the names of long options may be shortened; a value may be empty
+    kGrep,  // digits among letters are lines of context; long names may be shortened; a value may be empty
   };
 
   explicit OptionTable(Habits habits = Habits::kLz4) : habits_(habits) {}

@@ -86,9 +86,10 @@ class Splitter {
   // word. -BD and the like leave the rest to other options, as in lz4.
   void split_bundle(const std::string& word) {
     for (std::size_t at = 1; at < word.size();) {
-      if (!as_grep_ && word[at] >= '0' && word[at] <= '9') {
+      if (word[at] >= '0' && word[at] <= '9') {
         const std::size_t end = std::min(word.find_first_not_of(kDigits, at), word.size());
-        split_.options.push_back({&row_of_word("--level"), word.substr(at, end - at)});
+        split_.options.push_back(
+            {&row_of_word(as_grep_ ? "--context" : "--level"), word.substr(at, end - at)});
         at = end;
         continue;
       }

@@ -30,6 +30,7 @@ SearchColors search_colors(std::string_view setting) {
     if ((has_value && name.empty()) || value.find_first_not_of("0123456789;") != std::string::npos) break;
     if (name == "rv") colors.reverse = true;
     if (name == "ne") colors.erase_line = false;
+    if (!has_value && name == "mt") colors.context_match = colors.selected_match;  // as grep does
     if (!has_value) continue;
     if (name == "mt") colors.selected_match = colors.context_match = value;
     if (name == "ms") colors.selected_match = value;

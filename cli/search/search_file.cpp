@@ -1,5 +1,7 @@
 #include "cli/search/search_file.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -19,6 +21,15 @@ constexpr std::size_t kSmallFileBytes = 256 << 10;
 
 bool is_compressed(std::span<const std::byte> first_bytes) {
   return identify_data(first_bytes).kind == DataKind::kFrame;
+}
+
+// With -z, data of other tools is searched as it is, and nothing is found: that needs a word, but not the
+// exit status, since a text may begin with the same bytes.
+void tell_of_foreign(std::span<const std::byte> first_bytes, FileReport& report) {
+  const DataIdentity identity = identify_data(first_bytes);
+  if (identity.kind == DataKind::kForeign && report.complaint.empty())
+    report.complaint = fmt::format("is {} data, whose content is not searched ({} restores it)",
+                                   identity.foreign_name, identity.foreign_tool);
 }
 
 }  // namespace
@@ -51,8 +62,9 @@ std::span<std::byte> FileSearcher::small_file_room() const {
 
 bool FileSearcher::search_whole(const std::string& name, std::span<const std::byte> content, bool has_hole,
                                 std::optional<MatchCursor> matches, FileReport& report) {
-  if (!matches && request_.options.decompress &&
-      is_compressed(content.first(std::min(content.size(), kIdentifyBytes)))) {
+  const std::span<const std::byte> first_bytes = content.first(std::min(content.size(), kIdentifyBytes));
+  const bool is_stored = !matches && request_.options.decompress;
+  if (is_stored && is_compressed(first_bytes)) {
     const auto restored = restorer_.restore(content);
     if (!restored) return false;
     content = *restored;
@@ -62,6 +74,7 @@ bool FileSearcher::search_whole(const std::string& name, std::span<const std::by
   ContentReport search(reporter_, name, has_hole, report, room_);
   search.searcher().take_whole(text, matches ? *matches : MatchCursor(text, reporter_.patterns()));
   search.finish();
+  if (is_stored) tell_of_foreign(first_bytes, report);
   return true;
 }
 
@@ -88,6 +101,7 @@ void FileSearcher::search_pieces(const std::string& name, const Descriptor& file
   SearchSource source(file);
   if (request_.options.decompress && is_compressed(source.first_bytes()))
     return search_restored(name, source, report);
+  if (request_.options.decompress) tell_of_foreign(source.first_bytes(), report);
   const bool regular = S_ISREG(status.st_mode);
   const bool hole = regular && reporter_.selection().binary != LineSelection::Binary::kText &&
                     has_hole(file, kFirstReadBytes, static_cast<std::uint64_t>(status.st_size));
@@ -96,9 +110,9 @@ void FileSearcher::search_pieces(const std::string& name, const Descriptor& file
       const std::size_t bytes = source.read_some(pieces.room());
       if (bytes == 0) break;
       pieces.received(bytes, !regular);
-      if (regular) continue;
+      if (regular && !request_.line_buffered) continue;
       room_.grown(report);
-      if (!source.comes_within(std::chrono::milliseconds(0))) room_.paused(report);
+      if (request_.line_buffered || !source.comes_within(std::chrono::milliseconds(0))) room_.paused(report);
     }
   });
 }

@@ -38,6 +38,7 @@ Reporter::Reporter(const SearchRequest& request, bool with_names, const SearchPl
       patterns_(plan.pattern_set()) {
   selection_.numbers = request.line_number || request.json;
   selection_.in_groups = request.in_groups;
+  if (request.null_data) selection_.line_end = '\0';
   const char* const setting = std::getenv("GREP_COLORS");
   if (setting != nullptr) colors_ = search_colors(setting);
   const auto colored = [&](std::string_view text) {
@@ -127,7 +128,7 @@ inline void ContentReport::add_line(const FoundLine& line, bool matches) {
     add_colored(line, matches);
   else
     add_text(line.text);
-  report_.output += '\n';
+  report_.output += reporter_.selection_.line_end;
 }
 
 inline void ContentReport::add_match(const FoundLine& line, const SearchMatch& match) {
@@ -140,7 +141,7 @@ inline void ContentReport::add_match(const FoundLine& line, const SearchMatch& m
     colors.add(line.selected ? colors.selected_match : colors.context_match, text, report_.output);
   else
     report_.output += text;
-  report_.output += '\n';
+  report_.output += reporter_.selection_.line_end;
   grow();
 }
 

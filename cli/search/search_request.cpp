@@ -6,6 +6,8 @@
 #include <string_view>
 
 #include "cli/commands.hpp"
+#include "cli/files/files.hpp"
+#include "cli/messages.hpp"
 #include "cli/options/option_table.hpp"
 #include "cli/options/option_values.hpp"
 #include "cli/options/work_options.hpp"
@@ -16,6 +18,7 @@ namespace {
 constexpr const char* kIntroduction =
     R"(hemstitch search [OPTION]... PATTERN [PATH]...
 hemstitch search [OPTION]... -e PATTERN... [PATH]...
+hemstitch search [OPTION]... -f FILE... [PATH]...
 Shows the lines that hold a pattern, as GNU grep -F does in the C locale. Without a
 PATH stdin is searched, with -r this folder.
 
@@ -39,6 +42,20 @@ void add_patterns(std::string_view text, std::vector<std::string>& patterns) {
     if (end == std::string_view::npos) return;
     text.remove_prefix(end + 1);
   }
+}
+
+// A file's last line may lack its end; an empty file has no pattern.
+void add_patterns_of_file(const std::string& path, std::vector<std::string>& patterns) {
+  std::vector<std::byte> bytes;
+  try {
+    bytes = read_whole_file(path);
+  } catch (const ToolError& error) {
+    throw ToolError(fmt::format("-f {}: {}", shown_name(path), error.what()));
+  }
+  std::string_view lines(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (lines.empty()) return;
+  if (lines.ends_with('\n')) lines.remove_suffix(1);
+  add_patterns(lines, patterns);
 }
 
 // A number that is out of range counts as the end of the range.
@@ -70,6 +87,13 @@ Color color_from(std::string_view when) {
   throw UsageError(fmt::format("--color={}: write always, never or auto", when));
 }
 
+Binary binary_from(std::string_view what) {
+  if (what == "binary") return Binary::kTold;
+  if (what == "text") return Binary::kText;
+  if (what == "without-match") return Binary::kNoMatch;
+  throw UsageError(fmt::format("--binary-files={}: write binary, text or without-match", what));
+}
+
 // Options as they were given, unless the request itself has them.
 struct Given {
   SearchRequest& request;
@@ -89,6 +113,13 @@ void add_selection(OptionTable& table, Given& given) {
           "a pattern; may be given several times, and a line break separates two. Patterns are fixed "
           "strings")
       .begins("Which lines");
+  table.value(
+      "-f,--file", "FILE",
+      [&given](const std::string& path) {
+        add_patterns_of_file(path, given.request.options.patterns);
+        given.pattern = true;
+      },
+      "a pattern in each line of FILE; '-' is stdin");
   table.flag(
       "-F,--fixed-strings", [] {}, "patterns are fixed strings, which is always so");
   table.flag("-i,--ignore-case", options.ignore_case, "letters a-z match both cases");
@@ -122,9 +153,11 @@ void add_context(OptionTable& table, Given& given) {
   table.value(
       "-B,--before-context", "N", [&given](const std::string& text) { given.before = context_from(text); },
       "also N lines before each");
-  table.value(
-      "-C,--context", "N", [&given](const std::string& text) { given.around = context_from(text); },
-      "also N lines around each");
+  table
+      .value(
+          "-C,--context", "N", [&given](const std::string& text) { given.around = context_from(text); },
+          "also N lines around each")
+      .shown_as("-N, -C, --context N");
 }
 
 void add_looks(OptionTable& table, SearchRequest& request) {
@@ -142,6 +175,8 @@ void add_looks(OptionTable& table, SearchRequest& request) {
           [&request](const std::string& when) { request.color = color_from(when); },
           "matches in colour: always, never or auto, on a terminal (default: auto). GREP_COLORS says which")
       .means_alone("auto");
+  table.value("--label", "NAME", request.label, "what to call stdin (default: '(standard input)')");
+  table.flag("--line-buffered", request.line_buffered, "pass on each line at once");
   table.flag("--json", request.json, "one JSON object a line");
   table.flag("-s,--no-messages", request.no_messages, "no messages about files that cannot be read");
 }
@@ -160,11 +195,17 @@ void add_places(OptionTable& table, SearchRequest& request) {
       "-R,--dereference-recursive", [&request] { request.recursive = request.follow_links = true; },
       "as -r, and links are followed");
   add_name_options(table, request.name_rules);
+  table.value(
+      "--binary-files", "TYPE",
+      [&request](const std::string& what) { request.options.binary = binary_from(what); },
+      "of files with zero bytes: binary, only tell that they match (default); text, as -a; without-match, as "
+      "-I");
   table.flag(
       "-a,--text", [&request] { request.options.binary = Binary::kText; }, "binary files are text");
   table.flag(
       "-I", [&request] { request.options.binary = Binary::kNoMatch; }, "binary files hold no match");
   table.flag("-z,--decompress", request.options.decompress, "search the content of compressed files");
+  table.flag("--null-data", request.null_data, "lines end with a zero byte, in files and in the output");
 }
 
 void add_means(OptionTable& table, SearchRequest& request) {
@@ -201,6 +242,20 @@ void apply_context(const Given& given, SearchRequest& request) {
   request.options.after = after.value_or(0);
 }
 
+void apply_patterns(SearchRequest& request) {
+  SearchOptions& options = request.options;
+  if (request.null_data) {
+    // Such a pattern would be in two lines.
+    std::erase_if(options.patterns, [](const auto& pattern) { return pattern.find('\0') != pattern.npos; });
+    options.binary = Binary::kText;
+  }
+  if (!options.patterns.empty()) return;
+  // No pattern at all, as from an empty file, is in no line: the opposite of an empty one.
+  options.patterns.emplace_back();
+  options.invert = !options.invert;
+  options.whole_words = options.whole_lines = false;
+}
+
 }  // namespace
 
 SearchRequest read_search_request(std::span<const std::string> words) {
@@ -219,6 +274,7 @@ SearchRequest read_search_request(std::span<const std::string> words) {
     request.paths.erase(request.paths.begin());
   }
   apply_context(given, request);
+  apply_patterns(request);
   request.options.wanted = request.quiet || request.names != Names::kNo ? Wanted::kWhether
                            : request.count                              ? Wanted::kCount
                                                                         : Wanted::kLines;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/files/walk/name_rules.hpp"
+#include "cli/request.hpp"
 #include "hemstitch/search.hpp"
 
 namespace hemstitch::cli {
@@ -23,6 +24,9 @@ struct SearchRequest {
   bool quiet = false, count = false, only_matching = false, json = false;
   bool byte_offset = false, line_number = false;
   bool null_after_names = false;
+  bool null_data = false;  // lines end with a zero byte
+  bool line_buffered = false;
+  std::string label = "(standard input)";  // stdin's name
   bool no_messages = false;
   bool recursive = false, follow_links = false, help = false;
   Names names = Names::kNo;  // print only names of files
@@ -30,6 +34,8 @@ struct SearchRequest {
   std::optional<bool> with_names;
   std::optional<std::uint64_t> memory_bytes;
 
+  // The name of an input in messages and lines.
+  std::string shown_input(const std::string& path) const { return path == kStandardStream ? label : path; }
   // Only a file or standard input.
   bool is_of_one_file() const { return !recursive && paths.size() <= 1; }
   // Lines are printed, not only counted or tested for.

@@ -15,10 +15,6 @@ constexpr std::uint64_t kRestoringBytes = std::uint64_t{9} << 20;
 
 }  // namespace
 
-std::string shown_input(std::string_view path) {
-  return std::string(path == kStandardStream ? "(standard input)" : path);
-}
-
 void WaitingRoom::count(FileReport& report) {
   waiting_bytes_ += report.output.size() - report.counted_bytes;
   report.counted_bytes = report.output.size();
@@ -64,11 +60,12 @@ void Teller::complain(const std::string& path, const std::string& complaint, boo
   trouble_ |= trouble;
   if (request_.no_messages && !in_any_case) return;
   std::fflush(stdout);
-  print_message(shown_input(path), complaint);
+  print_message(request_.shown_input(path), complaint);
 }
 
 void Teller::write(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) throw tool_error_from_errno("stdout");
+  if (request_.line_buffered && std::fflush(stdout) != 0) throw tool_error_from_errno("stdout");
 }
 
 int Teller::exit_status() const {

@@ -20,9 +20,6 @@ namespace hemstitch::cli {
 inline constexpr int kExitFound = 0;
 inline constexpr int kExitNothingFound = 1;
 
-// The name of an input in messages and lines.
-std::string shown_input(std::string_view path);
-
 // Reports that wait for their turn, as many as there is room for. Any number of threads may use it.
 class WaitingRoom : public SearchRoom {
  public:

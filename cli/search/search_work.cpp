@@ -199,7 +199,7 @@ void SearchWork::search_in_turn(const InputFile& file) {
   teller_.begin_turn(path);
   if (is_searched(descriptor, status, report) && (!file.listed || S_ISREG(status.st_mode))) {
     const off_t begin = is_stdin ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
-    in_turn_.search_pieces(shown_input(path), descriptor, status, report);
+    in_turn_.search_pieces(request_.shown_input(path), descriptor, status, report);
     // If -m ended the search, stdin is left after the last selected line for the next program.
     if (begin >= 0 && report.stopped_at)
       lseek(STDIN_FILENO, begin + static_cast<off_t>(*report.stopped_at), SEEK_SET);

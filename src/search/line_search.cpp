@@ -36,9 +36,9 @@ MatchCursor matches_in(std::span<const PackedMatch> matches, std::uint64_t begin
 
 // The end of the line that contains a position.
 inline std::size_t LineSearcher::line_end(std::size_t position) const {
-  return std::min(
-      zeros_end_lines_ ? window_.find_first_of(kBinaryLineEnds, position) : window_.find('\n', position),
-      window_.size());
+  return std::min(zeros_end_lines_ ? window_.find_first_of(kBinaryLineEnds, position)
+                                   : window_.find(selection_.line_end, position),
+                  window_.size());
 }
 
 inline LineSearcher::Line LineSearcher::line_between(std::size_t begin, std::size_t end) const {
@@ -56,7 +56,8 @@ inline std::size_t LineSearcher::line_begin(std::size_t position, std::size_t le
     const std::size_t end = before.find_last_of(kBinaryLineEnds);
     return end == std::string_view::npos ? least : least + end + 1;
   }
-  const void* const end = before.empty() ? nullptr : memrchr(before.data(), '\n', before.size());
+  const void* const end =
+      before.empty() ? nullptr : memrchr(before.data(), selection_.line_end, before.size());
   return end == nullptr ? least
                         : static_cast<std::size_t>(static_cast<const char*>(end) - window_.data()) + 1;
 }
@@ -71,7 +72,7 @@ std::size_t LineSearcher::lines_end() {
 
 std::uint64_t LineSearcher::count_ends(std::size_t begin, std::size_t end) const {
   const std::string_view lines = window_.substr(begin, end - begin);
-  const auto ends = std::count(lines.begin(), lines.end(), '\n');
+  const auto ends = std::count(lines.begin(), lines.end(), selection_.line_end);
   return static_cast<std::uint64_t>(zeros_end_lines_ ? ends + std::count(lines.begin(), lines.end(), '\0')
                                                      : ends);
 }

@@ -56,6 +56,8 @@ struct LineSelection {
   bool invert = false;  // select lines that do not match
   Wanted wanted = Wanted::kLines;
   Binary binary = Binary::kTold;
+  // What ends a line: '\n', or '\0' with Binary::kText.
+  char line_end = '\n';
   bool numbers = false;                   // line numbers are wanted
   bool in_groups = false;                 // the report must show gaps between lines; always with the next two
   std::uint64_t before = 0, after = 0;    // lines shown around a selected one

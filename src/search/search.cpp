@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/between_pieces.hpp"
 #include "core/status.hpp"
@@ -17,8 +18,18 @@ constexpr std::size_t kPairs = 65536;
 constexpr std::size_t kMostShift = 65535;
 constexpr std::size_t kFindPieceBytes = std::size_t{1} << 20;
 
-const std::uint8_t* bytes_of(std::string_view text) {
-  return reinterpret_cast<const std::uint8_t*>(text.data());
+// Whether the text begins with the pattern: 0; otherwise -1 if the text is before the pattern in the order of
+// their bytes, and 1 if it is behind it.
+int compared(std::string_view text, std::string_view pattern, bool ignore_case) {
+  const std::size_t bytes = std::min(text.size(), pattern.size());
+  int order = 0;
+  if (ignore_case) {
+    for (std::size_t i = 0; i < bytes && order == 0; ++i)
+      order = folded(static_cast<std::uint8_t>(text[i])) - static_cast<std::uint8_t>(pattern[i]);
+  } else {
+    order = std::memcmp(text.data(), pattern.data(), bytes);
+  }
+  return order == 0 && text.size() < pattern.size() ? -1 : order;
 }
 
 }  // namespace
@@ -51,11 +62,25 @@ PatternSet::PatternSet(std::vector<std::string> patterns, bool ignore_case)
     ++first_of_pair_[pair_at(pattern, last) + 1];
   }
   for (std::size_t pair = 0; pair < kPairs; ++pair) first_of_pair_[pair + 1] += first_of_pair_[pair];
-  std::vector<std::uint32_t> next_of_pair(first_of_pair_.begin(), first_of_pair_.end() - 1);
+  sort_by_pair(last);
+}
+
+void PatternSet::sort_by_pair(std::uint64_t last) {
   by_pair_.resize(patterns_.size());
-  // In the order of patterns_, so that the first one that matches is the longest.
-  for (std::uint32_t i = 0; i < patterns_.size(); ++i)
-    by_pair_[next_of_pair[pair_at(patterns_[i], last)]++] = i;
+  std::vector<std::uint32_t> next_of_pair(first_of_pair_.begin(), first_of_pair_.end() - 1);
+  for (const std::string& pattern : patterns_)
+    by_pair_[next_of_pair[pair_at(pattern, last)]++] = {pattern, kNone};
+  for (std::size_t pair = 0; pair < kPairs; ++pair) {
+    const std::uint32_t first = first_of_pair_[pair], end = first_of_pair_[pair + 1];
+    std::sort(by_pair_.begin() + first, by_pair_.begin() + end,
+              [](const Sorted& a, const Sorted& b) { return a.pattern < b.pattern; });
+    for (std::uint32_t i = first + 1; i < end; ++i) {
+      std::uint32_t prefix = i - 1;
+      while (prefix != kNone && !by_pair_[i].pattern.starts_with(by_pair_[prefix].pattern))
+        prefix = by_pair_[prefix].prefix;
+      by_pair_[i].prefix = prefix;
+    }
+  }
 }
 
 std::uint32_t PatternSet::pair_at(std::string_view text, std::uint64_t position) const {
@@ -66,24 +91,43 @@ std::uint32_t PatternSet::pair_at(std::string_view text, std::uint64_t position)
   return least_bytes_ == 1 ? byte(position) : byte(position) << 8 | byte(position + 1);
 }
 
-bool PatternSet::stands_at(const std::string& pattern, std::string_view text, std::uint64_t position) const {
-  return pattern.size() <= text.size() - position &&
-         pattern_stands_at(bytes_of(text) + position, bytes_of(pattern),
-                           static_cast<std::uint32_t>(pattern.size()), ignore_case_);
+// The length of the longest pattern of at most `most` bytes at `position`, where these two bytes are; 0 if
+// there is none.
+std::uint32_t PatternSet::longest_at(std::string_view text, std::uint64_t position, std::uint32_t pair,
+                                     std::uint32_t most) const {
+  std::uint32_t low = first_of_pair_[pair], high = first_of_pair_[pair + 1];
+  std::uint32_t last = kNone;  // of those that are not behind the text
+  bool stands = false;         // whether that one is there
+  while (low != high) {
+    const std::uint32_t middle = low + (high - low) / 2;
+    const int order = compared(text.substr(position), by_pair_[middle].pattern, ignore_case_);
+    if (order < 0) {
+      high = middle;
+    } else {
+      last = middle;
+      stands = order == 0;
+      low = middle + 1;
+    }
+  }
+  while (last != kNone && (!stands || by_pair_[last].pattern.size() > most)) {
+    last = by_pair_[last].prefix;
+    // One that begins another which is not longer than `most`, or is there, may be there itself.
+    stands = stands ||
+             (last != kNone && compared(text.substr(position), by_pair_[last].pattern, ignore_case_) == 0);
+  }
+  return last == kNone ? 0 : static_cast<std::uint32_t>(by_pair_[last].pattern.size());
 }
 
 std::uint32_t PatternSet::size_at(std::string_view text, std::uint64_t position, std::uint32_t most) const {
   if (most < least_bytes_ || text.size() < least_bytes_ || position > text.size() - least_bytes_) return 0;
-  const auto size_if_there = [&](const std::string& pattern) {
-    return pattern.size() <= most && stands_at(pattern, text, position)
+  if (shifts_.empty()) {
+    const std::string& pattern = patterns_.front();
+    return pattern.size() <= most && text.substr(position).starts_with(pattern)
                ? static_cast<std::uint32_t>(pattern.size())
                : 0;
-  };
-  if (shifts_.empty()) return size_if_there(patterns_.front());
-  const std::uint32_t pair = pair_at(text, position + (least_bytes_ > 1 ? least_bytes_ - 2 : 0));
-  for (std::uint32_t i = first_of_pair_[pair]; i < first_of_pair_[pair + 1]; ++i)
-    if (const std::uint32_t size = size_if_there(patterns_[by_pair_[i]])) return size;
-  return 0;
+  }
+  return longest_at(text, position, pair_at(text, position + (least_bytes_ > 1 ? least_bytes_ - 2 : 0)),
+                    most);
 }
 
 std::optional<SearchMatch> PatternSet::next(std::string_view text, std::uint64_t from) const {
@@ -101,11 +145,8 @@ std::optional<SearchMatch> PatternSet::next(std::string_view text, std::uint64_t
       position += shift;
       continue;
     }
-    for (std::uint32_t i = first_of_pair_[pair]; i < first_of_pair_[pair + 1]; ++i) {
-      const std::string& pattern = patterns_[by_pair_[i]];
-      if (stands_at(pattern, text, position))
-        return SearchMatch{position, static_cast<std::uint32_t>(pattern.size())};
-    }
+    if (const std::uint32_t bytes = longest_at(text, position, pair, kMaxPatternBytes))
+      return SearchMatch{position, bytes};
     ++position;
   }
   return std::nullopt;

@@ -111,7 +111,8 @@ def random_command(rng, tree, backends):
     options = []
     for option, chance in (("-i", 0.2), ("-v", 0.2), ("-w", 0.25), ("-x", 0.12), ("-q", 0.04), ("-s", 0.1), ("-c", 0.15), ("-o", 0.2),
                            ("-n", 0.3), ("-b", 0.2), ("-H", 0.1), ("-h", 0.1), ("-Z", 0.1), ("-a", 0.12), ("-I", 0.12), ("-F", 0.1),
-                           ("-l", 0.06), ("-L", 0.06)):
+                           ("-l", 0.06), ("-L", 0.06), ("--line-buffered", 0.05), ("--label=name", 0.1), ("--binary-files=text", 0.04),
+                           ("--binary-files=without-match", 0.04), ("--null-data", 0.08), ("-2", 0.04)):
         if rng.random() < chance:
             options.append(option)
     for option, chance in (("-A", 0.15), ("-B", 0.15), ("-C", 0.1), ("-m", 0.2)):
@@ -135,8 +136,20 @@ def random_command(rng, tree, backends):
 
     patterns = [rng.choice(PATTERNS) for _ in range(rng.choice([1, 1, 1, 2, 3]))]
     options = [option.encode() for option in options]
-    for pattern in patterns:
-        options += [b"-e", pattern]
+    kind = rng.random()
+    if kind < 0.8:
+        for pattern in patterns:
+            options += [b"-e", pattern]
+    else:  # the lines of a file, also of none
+        if kind < 0.82:
+            patterns = []
+        elif kind < 0.9:
+            patterns += [b" ".join(some(rng, WORDS, 3)) for _ in range(1000)]
+        content = b"".join(pattern + b"\n" for pattern in patterns)
+        name = f"patterns-{rng.randrange(1000000)}"
+        for root in (tree.plain, tree.packed):
+            (root.parent / name).write_bytes(content[:-1] if kind < 0.86 and patterns and patterns[-1] else content)
+        options += [b"-f", b"../" + name.encode()]
 
     paths, stdin = [], None
     if rng.random() < 0.1:

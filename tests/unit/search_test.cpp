@@ -46,6 +46,36 @@ std::vector<SearchMatch> plainly(std::string text, std::vector<std::string> patt
   return matches;
 }
 
+// Patterns that begin with each other in long chains, and share their first bytes with many others.
+TEST(Search, FindsTheLongestOfThousandsOfPatternsThatBeginWithEachOther) {
+  std::mt19937 random(5);
+  const auto string = [&](std::size_t most) {
+    std::string text(1 + random() % most, ' ');
+    for (char& c : text) c = "abBc\xff\0"[random() % 6];
+    return text;
+  };
+  for (const std::size_t least : {1, 2, 5}) {
+    for (const bool ignore_case : {false, true}) {
+      std::vector<std::string> patterns;
+      for (int i = 0; i < 400; ++i) patterns.push_back(std::string(least - 1, 'a') + string(9));
+      for (std::size_t i = 0; i < 200; ++i) patterns.push_back(patterns[i] + string(3));
+      const PatternSet set(patterns, ignore_case);
+      std::string text;
+      while (text.size() < 1500) text += random() % 3 == 0 ? string(5) : patterns[random() % patterns.size()];
+      const std::vector<SearchMatch> expected = plainly(text, patterns, ignore_case);
+      ASSERT_EQ(all_matches(text, set), expected);
+      for (const SearchMatch& match : expected) {
+        std::vector<std::string> shorter;
+        for (const std::string& pattern : patterns)
+          if (pattern.size() < match.bytes) shorter.push_back(pattern);
+        const auto others = plainly(text.substr(match.position, match.bytes), shorter, ignore_case);
+        const std::uint32_t next = others.empty() || others[0].position != 0 ? 0 : others[0].bytes;
+        ASSERT_EQ(set.size_at(text, match.position, match.bytes - 1), next);
+      }
+    }
+  }
+}
+
 // Every place relative to the ends of the text and to the pieces in which it is searched, in texts where
 // hardly any position passes the first test, and where almost all do.
 TEST(Search, FindsOneStringAtEveryPlaceOfTextsOfEverySize) {

@@ -38,7 +38,9 @@ status_of hemstitch search -ce
 hemstitch search -c -e '' logs/plain
 hemstitch search -Ll -h -H 471 logs/plain
 hemstitch search -r -c --exclude='*' --include=plain 471 logs
-status_of hemstitch search -5 471 logs/plain
+status_of hemstitch search -b1 1471 logs/plain
+status_of hemstitch search --binary-files=x 471 logs/plain
+status_of hemstitch search -f nowhere logs/plain
 printf 'in a pipe\n' | hemstitch search pipe - <(printf 'another pipe\n') | sed 's,/dev/fd/[0-9]*,FD,'
 hemstitch search --help | head -n 2
 hemstitch search --json -C 1 2999 logs/plain

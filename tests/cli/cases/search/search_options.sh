@@ -57,3 +57,33 @@ open("file", "w").write("a deep hit\n")
 EOF
 hemstitch search -r -h hit deep*
 HEMSTITCH_BACKEND=cpu hemstitch search -rc -h hit deep*
+
+# Patterns from files, which may be stdin; then what is searched is named.
+printf 'in b\nnone' >patterns
+hemstitch search -f patterns tree/a tree/b
+printf 'two\n' | hemstitch search -f - -f patterns -c tree/a
+for file in /dev/null patterns; do
+  for options in -c -vc -wxc; do status_of hemstitch search "$options" -f "$file" tree/a; done
+done
+# A hundred thousand of them are no burden, also where they have the same beginning.
+seq 1 3 20000 >numbers
+seq 10000 109999 >many
+sed 's/^/00000000/' many >same_beginning
+timeout 60 hemstitch search -c -f many -f same_beginning numbers
+# Lines that end with a zero byte, names for stdin, binary files.
+printf 'a\nhit\0none\0hit too' >zeros
+hemstitch search --null-data -n hit zeros | cat -A
+hemstitch search --null-data -o -b --label=name -H hit <zeros | cat -A
+printf 'a\nno\0pattern' >patterns
+status_of hemstitch search --null-data -c -f patterns zeros
+hemstitch search --label=name hit <zeros
+hemstitch search --binary-files=text -c hit zeros
+status_of hemstitch search --binary-files=without-match -c hit zeros
+hemstitch search -n -1 two tree/a
+# What -z cannot look into is named; the exit status stays, since a text may begin so.
+printf 'BZh hit\n' >begins_so
+printf '\3757zXZ\0rest' >a.xz
+status_of hemstitch search -z hit begins_so a.xz
+status_of hemstitch search -zs hit a.xz
+status_of hemstitch search hit a.xz
+cat a.xz | status_of hemstitch search -z hit
