@@ -57,6 +57,7 @@ struct Request {
   std::optional<VirtualRange> virtual_range;
   bool with_name = false;    // -N: use the name and time in a header, or store them there
   bool write_index = false;  // beside the compressed file: BGZF's, or when restoring gzip's
+  std::string index_path;    // empty: beside the compressed file, named after it
 
   bool json = false;  // for list
 };

@@ -22,6 +22,7 @@ For BGZF that is FILE.gzi, as bgzip -r writes it; for Zstandard FILE.zstidx, a f
 )";
 
 void add_options(OptionTable& table, Request& request) {
+  table.value("-o,--output", "NAME", request.index_path, "the index's name, of one FILE");
   table.flag("-f,--force", request.force, "replace an existing index");
   add_threads_option(table, [&request](unsigned threads) { request.restore.threads = threads; });
   add_memory_option(
@@ -47,6 +48,8 @@ int run_index(std::span<const std::string> words) {
     return kExitDone;
   }
   if (request.files.empty()) throw UsageError("index needs a FILE");
+  if (!request.index_path.empty() && request.files.size() > 1)
+    throw UsageError("-o names one index, and there are several files");
   take_signals();
   return run_restore(request);
 }

@@ -207,6 +207,13 @@ void add_output_options(OptionTable& table, Given& given) {
   table.flag("--index", request.write_index,
              "write an index beside the compressed file, when compressing and with -d or -t: of bgzf "
              "FILE.gz.gzi, as bgzip does, of gzip FILE.gz.gzidx, of zstd (with -d or -t) FILE.zst.zstidx");
+  table.value(
+      "--index-name", "NAME",
+      [&request](const std::string& name) {
+        request.index_path = name;
+        request.write_index = true;
+      },
+      "write that index, and call it NAME");
 }
 
 void add_content_options(OptionTable& table, Given& given) {
@@ -391,9 +398,14 @@ void check_removal(const Request& request, bool writes_files) {
 // An index is written beside a compressed file, and covers all of it.
 void check_index(const Request& request) {
   if (request.action == Action::kList) throw UsageError("--index: nothing is restored with -l");
+  if (!request.index_path.empty() && (request.recursive || request.files.size() > 1))
+    throw UsageError("--index-name names one index, and there are several files");
   if (request.action == Action::kCompress) {
-    if (request.to_stdout || (request.output_path.empty() && reads_stdin(request)))
-      throw UsageError("--index is written beside the output, and stdout has no folder (write with -o FILE)");
+    if (request.index_path.empty() &&
+        (request.to_stdout || (request.output_path.empty() && reads_stdin(request))))
+      throw UsageError(
+          "--index is written beside the output, and stdout has no folder (write with -o FILE, or name the "
+          "index with --index-name)");
     return;
   }
   if (reads_stdin(request)) throw UsageError("--index is written beside the input, and stdin has no folder");

@@ -84,7 +84,8 @@ struct SourceIndex {
     FileSink::Target target;
     target.overwrite = request.force;
     const std::string suffix(of_members ? kBgzfIndexSuffix : of_zstd ? kZstdIndexSuffix : kGzipIndexSuffix);
-    target.file = source.file().beside(source.file().name + suffix);
+    target.file = request.index_path.empty() ? source.file().beside(source.file().name + suffix)
+                                             : FileName::from_argument(request.index_path);
     sink = FileSink::create(target, source);
   }
 

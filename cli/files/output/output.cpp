@@ -124,9 +124,13 @@ std::unique_ptr<FileSink> open_index_output(const Request& request, const FileSo
   FileSink::Target target;
   target.overwrite = request.force;
   target.sync = request.remove_source && request.sync;
-  target.file = request.output_path.empty() ? output_of(request, source.file()).value()
-                                            : FileName::from_argument(request.output_path);
-  target.file.name += suffix;
+  if (!request.index_path.empty()) {
+    target.file = FileName::from_argument(request.index_path);
+  } else {
+    target.file = request.output_path.empty() ? output_of(request, source.file()).value()
+                                              : FileName::from_argument(request.output_path);
+    target.file.name += suffix;
+  }
   return FileSink::create(target, source);
 }
 

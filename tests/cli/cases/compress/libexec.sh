@@ -62,6 +62,33 @@ both stdin -c
 both force -f -@2 data
 both range -b 100000 -s 50 whole.gz
 both 'range to the end' -b 1900000 whole.gz
-status_of "$own/bgzip" --reindex data
+both reindex -r whole.gz
+both 'reindex, named' --reindex --index-name other.gzi whole.gz
+both 'index, named' -i -I other.gzi data
+both 'index of stdin' -c -i --index-name=other.gzi
+both 'same blocks' -g -I whole.gz.gzi -k data
+both 'range with an index' -b 100000 -s 50 -I whole.gz.gzi whole.gz
+status_of "$own/bgzip" -r data
+status_of "$own/bgzip" -r
+status_of "$own/bgzip" -c -i <small >/dev/null
+# What other versions have: names for outputs, and blocks that end where lines do, which ours never do.
+"$own/bgzip" -i --binary -o named.gz data
+"$own/bgzip" -c -i data >data.out
+cmp named.gz.gzi data.gz.gzi
+"$own/bgzip" -d --output=named named.gz
+cmp data named
+cp named.gz b.bgz
+"$own/bgzip" -d b.bgz && cmp data b
+"$own/bgzip" --version | sed 's/[0-9].*/N/'
+# Blocks of another size.
+printf '\1\0\0\0\0\0\0\0\144\0\0\0\0\0\0\0\144\0\0\0\0\0\0\0' >other.gzi
+status_of "$own/bgzip" -g -I other.gzi small
+status_of "$own/bgzip" -g -I named.gz.gzi small
+status_of "$own/bgzip" -I x.gzi data small
+# The tool's own option.
+hemstitch -c --format bgzf --index-name=k.gzi data >data.out && cmp k.gzi named.gz.gzi
+hemstitch index -q -o l.gzi named.gz && cmp l.gzi k.gzi
+status_of hemstitch -t --index-name k.gzi named.gz data.gz
+status_of hemstitch index -o k.gzi named.gz data.gz
 status_of "$own/bgzip" -l x data
 "$own/bgzip" -h | head -n 1
