@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "cli/compress/compress.hpp"
 #include "cli/compress/read_request.hpp"
 #include "cli/help.hpp"
@@ -33,7 +36,19 @@ int run_request(const Request& request) {
   return kExitError;
 }
 
-int run_cat(std::span<const std::string> words) { return run_request(read_request(words, true)); }
+constexpr RestoringName kCat{.name = "cat", .to_stdout = true, .format = ""};
+
+// Names of other programs, by which a link may call the tool: it restores, whatever the format.
+constexpr RestoringName kProgramNames[] = {
+    {.name = "gunzip", .to_stdout = false, .removes = true, .format = "gzip"},
+    {.name = "zcat", .to_stdout = true, .format = "gzip"},
+    {.name = "unlz4", .to_stdout = false, .format = "lz4"},
+    {.name = "lz4cat", .to_stdout = true, .format = "lz4"},
+    {.name = "unzstd", .to_stdout = false, .format = "zstd"},
+    {.name = "zstdcat", .to_stdout = true, .format = "zstd"},
+};
+
+int run_cat(std::span<const std::string> words) { return run_request(read_request(words, &kCat)); }
 
 constexpr Command kCommands[] = {
     {"cat", "[OPTION]... [FILE]...", "restore each FILE to stdout, as -dc", run_cat},
@@ -60,6 +75,14 @@ constexpr Command kCommands[] = {
 
 std::span<const Command> commands() { return kCommands; }
 
-int run_files(std::span<const std::string> words) { return run_request(read_request(words, false)); }
+int run_files(std::span<const std::string> words) { return run_request(read_request(words, nullptr)); }
+
+bool is_restoring_name(std::string_view program) {
+  return std::ranges::find(kProgramNames, program, &RestoringName::name) != std::end(kProgramNames);
+}
+
+int run_restoring_name(std::string_view program, std::span<const std::string> words) {
+  return run_request(read_request(words, std::ranges::find(kProgramNames, program, &RestoringName::name)));
+}
 
 }  // namespace hemstitch::cli

@@ -26,6 +26,11 @@ std::span<const Command> commands();
 // Without a command: compresses, restores, tests or lists files.
 int run_files(std::span<const std::string> words);
 
+// gunzip, zcat and the like: the program's name, without folders, by which it restores. Then no word is a
+// command.
+bool is_restoring_name(std::string_view program);
+int run_restoring_name(std::string_view program, std::span<const std::string> words);
+
 int run_index(std::span<const std::string> words);
 std::string index_options_help(const OptionTable* above);
 int run_train(std::span<const std::string> words);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kDrawInterval{100};
 constexpr std::size_t kNameColumns = 24;
-constexpr double kLeastGbps = 0.01;  // slower speeds are shown in MB/s
+constexpr double kLeastGbps = 1;  // slower speeds are shown in MB/s
 constexpr std::size_t kSizesGrain = 64;
 
 TreeProgress* g_tree = nullptr;  // set and reset by the thread that visits the files
@@ -66,8 +66,9 @@ std::vector<std::uint64_t> sizes_of(std::span<const FileName> files) {
 std::string shown_speed(std::uint64_t content_bytes, double seconds) {
   if (content_bytes == 0 || seconds <= 0) return "- GB/s";
   const double gbps = static_cast<double>(content_bytes) / seconds / kGiga;
-  return gbps >= kLeastGbps ? fmt::format("{:.3g} GB/s", gbps)
-                            : fmt::format("{:.3f} MB/s", gbps * kGiga / kMega);
+  if (gbps >= kLeastGbps) return fmt::format("{:.3g} GB/s", gbps);
+  const double mbps = gbps * kGiga / kMega;
+  return fmt::format("{:.{}f} MB/s", mbps, mbps >= 100 ? 0 : mbps >= 10 ? 1 : 3);
 }
 
 std::string shown_bytes(std::uint64_t bytes) {

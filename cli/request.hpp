@@ -38,6 +38,7 @@ struct Request {
 
   bool to_stdout = false;
   std::string output_path;              // empty: named after the input
+  std::string suffix;                   // of compressed files; empty: the format's
   std::shared_ptr<OutputTree> outputs;  // null: each beside its source
   bool force = false;
   bool compress_again = false;  // files that are compressed already, as any other

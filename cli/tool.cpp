@@ -76,11 +76,16 @@ int run_tool(int argument_count, char** arguments) {
   occupy_closed_streams();
   let_stdout_wait();
   let_starts_outlive_runs();
-  const bool searches = argument_count > 1 && std::string_view(arguments[1]) == "search";
+  std::string_view program = argument_count > 0 ? arguments[0] : "";
+  program.remove_prefix(program.rfind('/') + 1);  // npos + 1 is 0
+  const bool searches =
+      !is_restoring_name(program) && argument_count > 1 && std::string_view(arguments[1]) == "search";
   const int error_status = searches ? kExitTrouble : kExitError;
   const auto run = [&] {
     try {
-      return run_words({arguments + 1, arguments + argument_count});
+      const std::vector<std::string> words(arguments + std::min(argument_count, 1),
+                                           arguments + argument_count);
+      return is_restoring_name(program) ? run_restoring_name(program, words) : run_words(words);
     } catch (const UsageError& error) {
       print_usage_error(error, "hemstitch -h");
     } catch (const std::system_error& error) {

@@ -34,7 +34,7 @@ _hemstitch() {
   fi
   if [[ $word == -* ]]; then
     case $command in
-      cat) choices='--threads --memory --gpu-memory --backend --device --reproducible --force --recursive --include --exclude --exclude-dir --format --no-check --range --dictionary
+      cat) choices='--files-from --threads --memory --gpu-memory --backend --device --reproducible --force --recursive --include --exclude --exclude-dir --format --no-check --range --dictionary
           --quiet --verbose --help' ;;
       bench) choices='--level --best --format --threads --block-size --memory --gpu-memory --backend --device --reproducible --seconds --span --batch --batches --repeat-to --json --compare --help' ;;
       index) choices='--output --force --threads --memory --quiet --verbose --help' ;;
@@ -48,7 +48,7 @@ _hemstitch() {
           --byte-offset --line-number --with-filename --no-filename --null --null-data --label --line-buffered --binary-files --color --colour --json --no-messages --recursive
           --dereference-recursive --include --exclude --exclude-dir --text --decompress --backend --threads --memory --help' ;;
       *) choices='--compress --decompress --test --list --json --help --version --level --best --fast --threads --block-size --linked --seekable --long
-          --memory --gpu-memory --backend --device --reproducible --output --output-dir --stdout --force --keep --rm --no-sync --recursive --include --exclude --exclude-dir --multiple --format --name --no-name --index --index-name --check --no-check --verify --sparse
+          --memory --gpu-memory --backend --device --reproducible --output --output-dir --stdout --force --keep --rm --no-sync --suffix --files-from --recursive --include --exclude --exclude-dir --multiple --format --name --no-name --index --index-name --check --no-check --verify --sparse
           --no-sparse --range --virtual --dictionary --quiet --verbose -1 -2 -3 -4 -5 -6 -7 -8 -9 -10 -11 -12' ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")

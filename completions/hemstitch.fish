@@ -61,6 +61,8 @@ complete -c hemstitch -n $main -s m -l multiple -d 'Accepted for compatibility w
 complete -c hemstitch -n $main -l format -x -a '(__hemstitch_formats) any' -d 'Format to write, or with -dr to restore'
 complete -c hemstitch -n $main -s N -l name -d 'Store or restore name and time in the gzip header'
 complete -c hemstitch -n $main -s n -l no-name -d 'Neither store nor restore name and time (default)'
+complete -c hemstitch -n $main -s S -l suffix -x -d 'The suffix of compressed files'
+complete -c hemstitch -n $main -l files-from -r -d 'Also the files that a list names'
 complete -c hemstitch -n $main -l index-name -r -d 'Write that index, with this name'
 complete -c hemstitch -n '__fish_seen_subcommand_from index' -s o -l output -r -d 'The name of the index'
 complete -c hemstitch -n $main -l index -d 'Write an index, with --format bgzf or -d of gzip or zstd'

@@ -14,6 +14,7 @@
 #include "cli/files/files.hpp"
 #include "cli/files/output/output.hpp"
 #include "cli/files/output/remove_source.hpp"
+#include "cli/files/suffixes.hpp"
 #include "cli/files/walk/done_before.hpp"
 #include "cli/messages.hpp"
 #include "cli/terminal.hpp"
@@ -161,6 +162,16 @@ void tell_of_compressed(const std::string& path, std::string_view format) {
       path, fmt::format("warning: is {} data already (-z or -f compresses it without a warning)", format));
 }
 
+// Programs for genomes read such files by places, in BGZF alone.
+bool is_read_by_places(const Request& request, const FileSource& source) {
+  constexpr std::string_view kSuffixes[] = {".vcf", ".bed", ".gff", ".gff3", ".gtf", ".sam", ".fa", ".fasta"};
+  if (request.compress.format != Format::kGzip) return false;
+  const std::string name = request.output_path.empty()
+                               ? source.file().name
+                               : restored_name(request.output_path).value_or(request.output_path);
+  return std::ranges::any_of(kSuffixes, [&](std::string_view suffix) { return name.ends_with(suffix); });
+}
+
 Outcome compress_file(const Request& request, CompressOptions options, const FileName& file) {
   if (writes_to_stdout(request, file) && is_terminal(STDOUT_FILENO) && !request.force)
     throw ToolError(
@@ -209,6 +220,8 @@ Outcome compress_file(const Request& request, CompressOptions options, const Fil
   else if (report.expected_input_bytes)
     tell_of_another_size(request, path, report);
   report_stream(request, path, report, seconds);
+  if (request.verbosity > 0 && is_read_by_places(request, source))
+    print_message(path, "tabix and samtools want this in BGZF (--format bgzf, and --index)");
   return worst(worst(report_warning(request, path, warning), report_warning(request, path, index_warning)),
                report_warning(request, path, kept));
 }

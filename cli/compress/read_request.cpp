@@ -9,7 +9,9 @@
 #include <string_view>
 
 #include "cli/command_hints.hpp"
+#include "cli/files/files.hpp"
 #include "cli/files/suffixes.hpp"
+#include "cli/messages.hpp"
 #include "cli/options/option_table.hpp"
 #include "cli/options/option_values.hpp"
 #include "cli/options/work_options.hpp"
@@ -100,6 +102,32 @@ std::string check_from(const std::string& what) {
   return what;
 }
 
+std::string suffix_from(const std::string& suffix) {
+  if (suffix.find('/') != std::string::npos)
+    throw UsageError(fmt::format("-S '{}': a suffix has no folder", suffix));
+  return suffix.front() == '.' ? suffix : '.' + suffix;
+}
+
+// The files that a list names, one a line, or one before each zero byte if it has any, as of find -print0.
+std::vector<std::string> files_of_list(const std::string& path) {
+  std::vector<std::byte> bytes;
+  try {
+    bytes = read_whole_file(path);
+  } catch (const ToolError& error) {
+    throw ToolError(fmt::format("--files-from {}: {}", shown_name(path), error.what()));
+  }
+  std::string_view list(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const char end = list.find('\0') != std::string_view::npos ? '\0' : '\n';
+  std::vector<std::string> files;
+  while (!list.empty()) {
+    const std::string_view name = list.substr(0, list.find(end));
+    list.remove_prefix(std::min(name.size() + 1, list.size()));
+    // "-" would be stdin, which has its own way.
+    if (!name.empty()) files.push_back(name == kStandardStream ? "./-" : std::string(name));
+  }
+  return files;
+}
+
 // Options as they were given, unless the request itself has them.
 struct Given {
   Request& request;
@@ -108,10 +136,13 @@ struct Given {
   bool compress = false, restore = false, test = false, list = false, version = false;
   bool keep = false, multiple = false, no_check = false;
   std::string check = {}, format = {}, output_dir = {};
+  std::vector<std::string> lists = {};  // of files
 
   // If several actions are given, list wins over test, and test over restore.
   Action action() const {
     if (compress && (restore || test || list)) throw UsageError("-z compresses: leave out -d, -t and -l");
+    if (list && !work.levels.empty())
+      throw UsageError("-l lists, and takes no level (lz4's -l writes legacy frames, and Hemstitch none)");
     if (list) return Action::kList;
     if (test) return Action::kTest;
     return restore ? Action::kRestore : Action::kCompress;
@@ -122,6 +153,7 @@ void add_action_options(OptionTable& table, Given& given) {
   table.flag("-z,--compress", given.compress, "compress, also a FILE that is compressed already")
       .begins("What to do (default: compress)");
   table.flag("-d,--decompress", given.restore, "restore");
+  table.flag("--uncompress", given.restore, "");  // gzip's other word
   table.flag("-t,--test", given.test, "restore without writing; check everything");
   table.flag("-l,--list", given.list, "show sizes, ratio and checks; with -v, each frame");
   table.flag("--json", given.request.json, "with -l: as JSON, an object for each file");
@@ -179,6 +211,11 @@ void add_output_options(OptionTable& table, Given& given) {
   table.value("--output-dir", "DIR", given.output_dir,
               "write to DIR instead; with -r, in the same folders below it");
   table.flag("-c,--stdout", request.to_stdout, "write to stdout");
+  table.flag("--to-stdout", request.to_stdout, "");  // gzip's other word
+  table.value(
+      "-S,--suffix", "SUFFIX",
+      [&request](const std::string& suffix) { request.suffix = suffix_from(suffix); },
+      "the suffix of compressed files, instead of the format's");
   table.flag(
       "-f,--force", request.force,
       "overwrite files, write compressed data to a terminal, compress a FILE that is compressed "
@@ -191,6 +228,9 @@ void add_output_options(OptionTable& table, Given& given) {
       "--no-sync", [&request] { request.sync = false; }, "with --rm: do not wait for the disk");
   table.flag("-r,--recursive", request.recursive,
              "process the files in folders, each on its own; compressed ones stay as they are");
+  table.value(
+      "--files-from", "LIST", [&given](const std::string& path) { given.lists.push_back(path); },
+      "also the FILEs whose names are the lines of LIST ('-' is stdin), or end with zero bytes there");
   add_name_options(table, request.name_rules);
   table.flag(
       "-N,--name", request.with_name,
@@ -258,7 +298,37 @@ void add_message_options(OptionTable& table, Given& given) {
       "planned");
 }
 
+// What other tools call what has another name here, or is not here.
+void add_words_of_others(OptionTable& table) {
+  table.refuse("-a", "gzip's --ascii changes nothing on this system; leave it out");
+  table.refuse("--ascii", "changes nothing on this system; leave it out");
+  table.refuse("-b", "'hemstitch bench' measures (-B is the size of blocks)");
+  table.refuse("-L", "gzip's license; 'hemstitch -V' shows the version");
+  table.refuse("--license", "'hemstitch -V' shows the version");
+  table.refuse("-p", "pigz's processes are threads here: -T N");
+  table.refuse("--processes", "write -T N");
+  table.refuse("--single-thread", "write -T 1");
+  table.refuse("--time", "-N stores the name and the time, -n neither, which is the default");
+  table.refuse("--no-time", "-n stores neither name nor time, which is the default");
+  table.refuse("--zlib", "write --format zlib");
+  table.refuse("--zip", "zip files are not written");
+  table.refuse("--rsyncable", "blocks always end at fixed places");
+  table.refuse("--favor-decSpeed", "there is no such choice here; leave it out");
+  table.refuse("--content-size", "the header has the size wherever it is known; leave it out");
+  table.refuse("--no-frame-crc", "the content has a checksum with --check=content alone; leave it out");
+  table.refuse("--no-crc", "write --no-check");
+  table.refuse("--legacy", "legacy frames of LZ4 are restored, and not written (lz4 -l writes them)");
+  table.refuse("--ultra", "levels up to 22 need no such word; leave it out");
+  table.refuse("--adapt", "levels do not change on the way");
+  table.refuse("--filelist", "write --files-from FILE");
+  table.refuse("--exclude-compressed", "is what -r does; leave it out");
+  table.refuse("--train", "write 'hemstitch train FILE... -o DICT'");
+  table.refuse("--patch-from", "write -D FILE, here and where it is restored");
+  table.refuse("--no-progress", "write -q");
+}
+
 void add_options(OptionTable& table, Given& given) {
+  add_words_of_others(table);
   add_action_options(table, given);
   add_effort_options(table, given);
   add_output_options(table, given);
@@ -444,11 +514,24 @@ void check_consistency(const Request& request) {
                                  request.range ? "--range" : "--virtual"));
 }
 
-void take_as_cat(Given& given) {
-  if (given.compress || given.test || given.list)
-    throw UsageError("cat restores to stdout: leave out -z, -t and -l");
-  if (!given.request.output_path.empty()) throw UsageError("cat restores to stdout: -o goes with -d");
-  given.restore = given.request.to_stdout = true;
+void take_as(const RestoringName& as, Given& given) {
+  Request& request = given.request;
+  if (given.compress)
+    throw UsageError(fmt::format("{} restores: leave out -z (hemstitch compresses)", as.name));
+  given.restore = true;
+  if (as.to_stdout) {
+    if (given.test || given.list)
+      throw UsageError(fmt::format("{} restores to stdout: leave out -t and -l", as.name));
+    if (!request.output_path.empty() || !given.output_dir.empty() || request.write_index)
+      throw UsageError(
+          fmt::format("{} restores to stdout: -o, --output-dir and --index go with -d", as.name));
+    request.to_stdout = true;
+  }
+  if (request.recursive && given.format.empty()) given.format = as.format;
+  const bool writes_files = !given.test && !given.list && !request.to_stdout && !request.write_index &&
+                            !request.range && !request.virtual_range && !reads_stdin(request) &&
+                            !request.files.empty() && request.output_path.empty();
+  if (as.removes && !given.keep && writes_files) request.remove_source = true;
 }
 
 void apply(const Given& given, Request& request) {
@@ -472,7 +555,7 @@ void apply(const Given& given, Request& request) {
 
 }  // namespace
 
-Request read_request(std::span<const std::string> words, bool cat) {
+Request read_request(std::span<const std::string> words, const RestoringName* as) {
   Request request;
   Given given{request};
   OptionTable table;
@@ -482,15 +565,22 @@ Request read_request(std::span<const std::string> words, bool cat) {
     request.action = table.help_asked() ? Action::kHelp : Action::kVersion;
     return request;
   }
-  if (cat) take_as_cat(given);
+  for (const std::string& list : given.lists)
+    for (std::string& file : files_of_list(list)) request.files.push_back(std::move(file));
+  if (!given.lists.empty() && request.files.empty()) throw UsageError("--files-from: the list has no file");
+  if (as != nullptr) take_as(*as, given);
   request.action = given.action();
   apply(given, request);
   if (request.files.empty()) {
     if (request.recursive) throw UsageError("-r: name the folder ('.' is this one)");
     request.files.emplace_back(kStandardStream);
   }
+  if (as != nullptr) {
+    check_consistency(request);
+    return request;
+  }
   refuse_late_commands(request.files);
-  if (!cat && !words.empty() && words.front() == request.files.front()) hint_at_command(words.front());
+  if (!words.empty() && words.front() == request.files.front()) hint_at_command(words.front());
   check_consistency(request);
   return request;
 }

@@ -4,15 +4,24 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "cli/options/option_table.hpp"
 #include "cli/request.hpp"
 
 namespace hemstitch::cli {
 
-// `cat`: the words follow the command of that name. HEMSTITCH_BACKEND, HEMSTITCH_LEVEL and HEMSTITCH_THREADS
-// apply where no option does. Throws UsageError.
-Request read_request(std::span<const std::string> words, bool cat);
+// A command, or a name of the program, that restores without -d.
+struct RestoringName {
+  std::string_view name;
+  bool to_stdout;           // never writes a file
+  bool removes = false;     // the source, as gunzip does, unless -k is given
+  std::string_view format;  // that -r takes; data is known by its bytes. Empty: as without such a name
+};
+
+// `as`: null unless the tool was called so. HEMSTITCH_BACKEND, HEMSTITCH_LEVEL and HEMSTITCH_THREADS apply
+// where no option does. Throws UsageError.
+Request read_request(std::span<const std::string> words, const RestoringName* as);
 
 // Calls `use` with the table of these options.
 void with_request_options(const std::function<void(const OptionTable& table)>& use);

@@ -62,14 +62,14 @@ constexpr std::uint64_t kUnfit = UINT64_MAX;  // stands for the size of a file t
 
 // Whether the name has room for the suffix. If not, it is better to report this before the work.
 bool has_room(const Request& request, const FileName& file) {
-  return compressed_name(file.name, request.compress.format).size() <= NAME_MAX;
+  return compressed_name(request, file.name).size() <= NAME_MAX;
 }
 
 // Restoring a.lz4.lz4 writes a.lz4, which may be another input: streams take them in order.
 bool reads_what_another_writes(const Request& request, const FileName& file) {
   if (request.action != Action::kRestore) return false;
-  const std::optional<std::string> name = restored_name(file.name);
-  return !name || restored_name(*name).has_value();
+  const std::optional<std::string> name = restored_name(request, file.name);
+  return !name || restored_name(request, *name).has_value();
 }
 
 // Only for planning: a file may have another size when it is opened.

@@ -116,6 +116,15 @@ OptionRow& OptionTable::value(const std::string& names, std::string_view placeho
   return row;
 }
 
+void OptionTable::refuse(const std::string& name, std::string advice) {
+  const auto take = [name, advice = std::move(advice)](const std::string&) {
+    throw UsageError(fmt::format("{}: {}", name, advice));
+  };
+  OptionRow& row = add(name, name.starts_with("--") ? "VALUE" : "", "");
+  row.take = take;
+  row.alone = "none";
+}
+
 OptionRow& OptionTable::help_flag(const std::string& names) {
   OptionRow& row = flag(
       names, [] {}, "this text");

@@ -51,6 +51,9 @@ class OptionTable {
   OptionRow& value(const std::string& names, std::string_view placeholder, std::string& to, std::string help);
   OptionRow& value(const std::string& names, std::string_view placeholder,
                    std::function<void(const std::string& value)> take, std::string help);
+  // An option of other tools that is not here: giving it, with a value or without, is an error that says what
+  // is. The help does not show it.
+  void refuse(const std::string& name, std::string advice);
   // The option that asks for the help. Then no other option is evaluated, so none can be wrong.
   OptionRow& help_flag(const std::string& names);
   bool help_asked() const { return help_asked_; }

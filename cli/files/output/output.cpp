@@ -29,11 +29,26 @@ bool writes_to_stdout(const Request& request, const FileName& file) {
   return request.to_stdout || (file.is_standard_stream() && request.output_path.empty());
 }
 
+std::string compressed_name(const Request& request, std::string_view name) {
+  return request.suffix.empty() ? compressed_name(name, request.compress.format)
+                                : std::string(name).append(request.suffix);
+}
+
+std::optional<std::string> restored_name(const Request& request, std::string_view name) {
+  if (request.suffix.empty()) return restored_name(name);
+  if (!name.ends_with(request.suffix) || name.size() == request.suffix.size()) return std::nullopt;
+  return std::string(name.substr(0, name.size() - request.suffix.size()));
+}
+
+bool has_suffix(const Request& request, std::string_view name, Format format) {
+  return request.suffix.empty() ? has_suffix(name, format) : restored_name(request, name).has_value();
+}
+
 std::optional<FileName> output_of(const Request& request, const FileName& source,
                                   std::optional<std::string> name) {
   if (!name)
-    name = request.action == Action::kCompress ? compressed_name(source.name, request.compress.format)
-                                               : restored_name(source.name);
+    name = request.action == Action::kCompress ? compressed_name(request, source.name)
+                                               : restored_name(request, source.name);
   if (!name) return std::nullopt;
   return request.outputs ? request.outputs->place_of(source, std::move(*name))
                          : source.beside(std::move(*name));
@@ -55,10 +70,10 @@ void refuse_folder(const Request& request, const FileSource& source) {
 }
 
 void refuse_compressed_name(const Request& request, const FileSource& source) {
-  if (!request.compress_again && has_suffix(source.file().name, request.compress.format))
+  if (!request.compress_again && has_suffix(request, source.file().name, request.compress.format))
     throw ToolError(
         fmt::format("has the suffix {} already (-d restores it; -z or -f compresses it once more)",
-                    suffix_of_name(source.file().name)));
+                    request.suffix.empty() ? suffix_of_name(source.file().name) : request.suffix));
 }
 
 std::optional<std::string_view> compressed_already(std::span<const std::byte> first_bytes,
@@ -107,8 +122,9 @@ std::unique_ptr<FileSink> open_output(const Request& request, const FileSource& 
     if (!source.is_regular()) throw ToolError("not a regular file (write with -c or -o FILE)");
     std::optional<FileName> output = output_of(request, source.file(), name);
     if (!output)
-      throw ToolError(fmt::format("no suffix {}, so no name for the output (give one with -o, or use -c)",
-                                  FormatTable::instance().suffixes()));
+      throw ToolError(
+          fmt::format("no suffix {}, so no name for the output (give one with -o, or use -c)",
+                      request.suffix.empty() ? FormatTable::instance().suffixes() : request.suffix));
     make_output_folder(request, source.file());
     target.file = std::move(*output);
   }

@@ -23,6 +23,12 @@ bool writes_to_stdout(const Request& request, const FileName& file);
 std::optional<FileName> output_of(const Request& request, const FileName& source,
                                   std::optional<std::string> name = std::nullopt);
 
+// The name, without folders, of what is made of a file of this name when compressing, and when restoring:
+// nothing if the name tells no format. And whether it has the suffix that the request's compressed files have.
+std::string compressed_name(const Request& request, std::string_view name);
+std::optional<std::string> restored_name(const Request& request, std::string_view name);
+bool has_suffix(const Request& request, std::string_view name, Format format);
+
 // Makes the folder of that output if it is below --output-dir. Throws ToolError.
 void make_output_folder(const Request& request, const FileName& source);
 

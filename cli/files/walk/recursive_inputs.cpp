@@ -115,8 +115,8 @@ class Judge {
   }
 
   bool is_input(std::string_view name) const {
-    if (request_.any_format) return format_of_name(name) != nullptr;
-    return has_suffix(name, format_of(request_)) == (request_.action != Action::kCompress);
+    if (request_.any_format && request_.suffix.empty()) return format_of_name(name) != nullptr;
+    return has_suffix(request_, name, format_of(request_)) == (request_.action != Action::kCompress);
   }
 
   Kind kind_of_other(std::string_view name) const {
@@ -126,8 +126,8 @@ class Judge {
 
   // The name of a file's output, or the file's own name if it has none.
   std::string target_of(const std::string& name) const {
-    if (request_.action == Action::kCompress) return compressed_name(name, request_.compress.format);
-    return restored_name(name).value_or(name);
+    if (request_.action == Action::kCompress) return compressed_name(request_, name);
+    return restored_name(request_, name).value_or(name);
   }
 
   bool is_done(const FileName& file) const {
@@ -229,8 +229,10 @@ std::string SkippedFiles::text(const Request& request) const {
   if (request.any_format)
     add(other_suffix, "without a suffix of a format");
   else
-    add(other_suffix, fmt::format("{} suffix {}", request.action == Action::kCompress ? "with" : "without",
-                                  FormatTable::instance().of(format_of(request)).suffix()));
+    add(other_suffix,
+        fmt::format("{} suffix {}", request.action == Action::kCompress ? "with" : "without",
+                    request.suffix.empty() ? FormatTable::instance().of(format_of(request)).suffix()
+                                           : request.suffix));
   add(other_format, "of other formats (--format any takes them)");
   add(compressed, "compressed already (-f compresses them once more)");
   add(done, "done before");
