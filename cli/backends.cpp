@@ -110,7 +110,7 @@ void list_backends(bool as_json, bool with_details) {
 int run_backends(std::span<const std::string> words) {
   const BackendsRequest request = read_request(words);
   if (request.help) {
-    print_help();
+    print_command_help("backends");
     return 0;
   }
   if (request.calibrate) measure(request.json);

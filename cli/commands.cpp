@@ -29,12 +29,24 @@ int run_request(const Request& request) {
     case Action::kHelp:
       print_help();
       return kExitDone;
+    case Action::kShortHelp:
+      print_short_help();
+      return kExitDone;
+    case Action::kCommandHelp:
+      print_command_help("cat");
+      return kExitDone;
     case Action::kVersion:
       fmt::print("hemstitch {}\n", HEMSTITCH_VERSION_STRING);
       return kExitDone;
   }
   return kExitError;
 }
+
+// What restoring to stdout takes, in the order of its help.
+constexpr std::string_view kRestoringOptions[] = {
+    "recursive",  "files-from", "include",    "exclude", "exclude-dir", "range",   "virtual",
+    "format",     "force",      "dictionary", "long",    "no-check",    "threads", "memory",
+    "gpu-memory", "backend",    "device",     "quiet",   "verbose",     "help",    "version"};
 
 constexpr RestoringName kCat{.name = "cat", .to_stdout = true, .format = ""};
 
@@ -48,10 +60,18 @@ constexpr RestoringName kProgramNames[] = {
     {.name = "zstdcat", .to_stdout = true, .format = "zstd"},
 };
 
+// Below the help of compressing, its options are all there.
+std::string cat_options_help(const OptionTable* above) {
+  std::string help;
+  if (above == nullptr)
+    with_request_options([&](const OptionTable& table) { help = table.help_of(kRestoringOptions); });
+  return help;
+}
+
 int run_cat(std::span<const std::string> words) { return run_request(read_request(words, &kCat)); }
 
 constexpr Command kCommands[] = {
-    {"cat", "[OPTION]... [FILE]...", "restore each FILE to stdout, as -dc", run_cat},
+    {"cat", "[OPTION]... [FILE]...", "restore each FILE to stdout, as -dc", run_cat, cat_options_help},
     {"index", "[OPTION]... FILE...",
      "write FILE.gzidx or FILE.zstidx, by which --range begins in the middle of FILE", run_index,
      index_options_help},

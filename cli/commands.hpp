@@ -15,9 +15,8 @@ struct Command {
   std::string_view arguments;  // as in the help
   std::string_view summary;
   int (*run)(std::span<const std::string> words);
-  // The help of its options, below the help of compressing or by itself. Null if it has the same options as
-  // compressing.
-  std::string (*options_help)(const OptionTable* above) = nullptr;
+  // The help of its options, below the help of compressing or by itself.
+  std::string (*options_help)(const OptionTable* above);
 };
 
 // Every word that is a command in the first position.

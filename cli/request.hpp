@@ -14,7 +14,7 @@
 
 namespace hemstitch::cli {
 
-enum class Action { kCompress, kRestore, kTest, kList, kHelp, kVersion };
+enum class Action { kCompress, kRestore, kTest, kList, kHelp, kShortHelp, kCommandHelp, kVersion };
 
 // Half-open, in bytes of the content; an end after the content means the content's end.
 struct ByteRange {

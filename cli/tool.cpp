@@ -87,7 +87,7 @@ int run_tool(int argument_count, char** arguments) {
                                            arguments + argument_count);
       return is_restoring_name(program) ? run_restoring_name(program, words) : run_words(words);
     } catch (const UsageError& error) {
-      print_usage_error(error, "hemstitch -h");
+      print_usage_error(error, "hemstitch --help");
     } catch (const std::system_error& error) {
       // Printing throws as soon as stdout fails; flushed_status() reports that, with stdout's name.
       if (std::ferror(stdout) == 0) print_message(error.what());

@@ -1,6 +1,6 @@
 # Bash completion for hemstitch.
 _hemstitch_formats() {
-  hemstitch -h 2>/dev/null | tr -s ' \n' ' ' | sed -n 's/.*the format to write: \([^(]*\) (.*/\1/p' | sed 's/,//g; s/ or / /' | tr ' ' '\n'
+  hemstitch --help 2>/dev/null | tr -s ' \n' ' ' | sed -n 's/.*the format to write: \([^(]*\) (.*/\1/p' | sed 's/,//g; s/ or / /' | tr ' ' '\n'
 }
 _hemstitch() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}

@@ -5,7 +5,7 @@ function __hemstitch_backends
 end
 
 function __hemstitch_formats
-    hemstitch -h 2>/dev/null | tr -s ' \n' ' ' | sed -n 's/.*the format to write: \([^(]*\) (.*/\1/p' | sed 's/,//g; s/ or / /' | tr ' ' '\n'
+    hemstitch --help 2>/dev/null | tr -s ' \n' ' ' | sed -n 's/.*the format to write: \([^(]*\) (.*/\1/p' | sed 's/,//g; s/ or / /' | tr ' ' '\n'
 end
 
 set -l main 'not __fish_seen_subcommand_from index train bench backends evaluate analyze pages search'

@@ -248,7 +248,7 @@ void bench(const BenchRequest& request, const std::string& command_line) {
 int run_bench(std::span<const std::string> words) {
   const BenchRequest request = read_bench_request(words);
   if (request.help) {
-    print_help();
+    print_command_help("bench");
     return 0;
   }
   if (request.compare) return compare_runs(request.files[0], request.files[1]);

@@ -157,7 +157,7 @@ void add_action_options(OptionTable& table, Given& given) {
   table.flag("-t,--test", given.test, "restore without writing; check everything");
   table.flag("-l,--list", given.list, "show sizes, ratio and checks; with -v, each frame");
   table.flag("--json", given.request.json, "with -l: as JSON, an object for each file");
-  table.help_flag("-h,--help");
+  table.help_flag("-h,--help").explained_as("the most used options, or all of them");
   table.flag("-V,--version", given.version, "the version");
 }
 
@@ -562,7 +562,11 @@ Request read_request(std::span<const std::string> words, const RestoringName* as
   add_options(table, given);
   request.files = table.read(words);
   if (table.help_asked() || given.version) {
-    request.action = table.help_asked() ? Action::kHelp : Action::kVersion;
+    const bool whole = std::ranges::find(words, "--help") != words.end();
+    request.action = !table.help_asked() ? Action::kVersion
+                     : as != nullptr     ? Action::kCommandHelp
+                     : whole             ? Action::kHelp
+                                         : Action::kShortHelp;
     return request;
   }
   for (const std::string& list : given.lists)

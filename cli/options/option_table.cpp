@@ -60,6 +60,11 @@ OptionRow& OptionRow::begins(std::string title) {
   return *this;
 }
 
+OptionRow& OptionRow::explained_as(std::string text) {
+  help = std::move(text);
+  return *this;
+}
+
 OptionRow& OptionRow::shown_as(std::string names) {
   shown = std::move(names);
   return *this;
@@ -159,6 +164,16 @@ std::string OptionTable::help(const OptionTable* above) const {
     help += help_lines(row.shown, row.help);
   }
   if (!said_above.empty()) help += help_lines(said_above, "as above");
+  return help;
+}
+
+std::string OptionTable::help_of(std::span<const std::string_view> words) const {
+  std::string help;
+  for (const std::string_view word : words) {
+    const auto row = std::ranges::find_if(
+        rows_, [&](const OptionRow& one) { return std::ranges::find(one.words, word) != one.words.end(); });
+    help += help_lines(row->shown, row->help);
+  }
   return help;
 }
 

@@ -29,6 +29,7 @@ struct OptionRow {
   std::string_view value_letters = {};
 
   OptionRow& begins(std::string title);
+  OptionRow& explained_as(std::string text);
   OptionRow& shown_as(std::string names);
   OptionRow& means_alone(std::string value);
   OptionRow& has_value_letters(std::string_view all);
@@ -64,6 +65,8 @@ class OptionTable {
   // One line or more for each row. With `above`, whose help is printed above this one: without sections and
   // help_flag(), and rows that are the same there show only their names.
   std::string help(const OptionTable* above = nullptr) const;
+  // That of the rows with these long names, in this order.
+  std::string help_of(std::span<const std::string_view> words) const;
 
  private:
   OptionRow& add(std::string_view names, std::string_view placeholder, std::string help);

@@ -1,7 +1,7 @@
 # Each long option of the help is in the man page and in each completion, and the parser knows it.
 # label: once
 needs hemstitch
-hemstitch -h >help
+hemstitch --help >help
 sed 's/--\[no-\]sparse/--sparse --no-sparse/' help | grep -oE -- '--[a-z][a-zA-Z-]+' | sort -u >options
 [[ $(wc -l <options) -ge 30 ]] || echo "only $(wc -l <options) options found"
 man=$HEMSTITCH_SOURCE/docs/man/hemstitch.1.md
