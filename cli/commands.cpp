@@ -53,11 +53,11 @@ constexpr RestoringName kCat{.name = "cat", .to_stdout = true, .format = ""};
 // Names of other programs, by which a link may call the tool: it restores, whatever the format.
 constexpr RestoringName kProgramNames[] = {
     {.name = "gunzip", .to_stdout = false, .removes = true, .format = "gzip"},
-    {.name = "zcat", .to_stdout = true, .format = "gzip"},
+    {.name = "zcat", .to_stdout = true, .may_index = false, .format = "gzip"},
     {.name = "unlz4", .to_stdout = false, .format = "lz4"},
-    {.name = "lz4cat", .to_stdout = true, .format = "lz4"},
+    {.name = "lz4cat", .to_stdout = true, .may_index = false, .format = "lz4"},
     {.name = "unzstd", .to_stdout = false, .format = "zstd"},
-    {.name = "zstdcat", .to_stdout = true, .format = "zstd"},
+    {.name = "zstdcat", .to_stdout = true, .may_index = false, .format = "zstd"},
 };
 
 // Below the help of compressing, its options are all there.

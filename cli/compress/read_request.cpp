@@ -522,9 +522,9 @@ void take_as(const RestoringName& as, Given& given) {
   if (as.to_stdout) {
     if (given.test || given.list)
       throw UsageError(fmt::format("{} restores to stdout: leave out -t and -l", as.name));
-    if (!request.output_path.empty() || !given.output_dir.empty() || request.write_index)
-      throw UsageError(
-          fmt::format("{} restores to stdout: -o, --output-dir and --index go with -d", as.name));
+    if (!request.output_path.empty() || !given.output_dir.empty() || (request.write_index && !as.may_index))
+      throw UsageError(fmt::format("{} restores to stdout: {} go with -d", as.name,
+                                   as.may_index ? "-o and --output-dir" : "-o, --output-dir and --index"));
     request.to_stdout = true;
   }
   if (request.recursive && given.format.empty()) given.format = as.format;

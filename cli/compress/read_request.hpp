@@ -14,7 +14,8 @@ namespace hemstitch::cli {
 // A command, or a name of the program, that restores without -d.
 struct RestoringName {
   std::string_view name;
-  bool to_stdout;           // never writes a file
+  bool to_stdout;  // never writes a file, but for an index if it may
+  bool may_index = true;
   bool removes = false;     // the source, as gunzip does, unless -k is given
   std::string_view format;  // that -r takes; data is known by its bytes. Empty: as without such a name
 };

@@ -86,4 +86,4 @@ printf '\3757zXZ\0rest' >a.xz
 status_of hemstitch search -z hit begins_so a.xz
 status_of hemstitch search -zs hit a.xz
 status_of hemstitch search hit a.xz
-cat a.xz | status_of hemstitch search -z hit
+status_of hemstitch search -z hit <a.xz
