@@ -100,4 +100,8 @@ using RoomForChunk = std::function<std::span<std::byte>(std::size_t number, std:
 HEMSTITCH_API void compress_chunks(std::span<ArrayChunk> chunks, const ChunkCoding& coding,
                                    const CompressOptions& options = {}, const RoomForChunk& room = {});
 
+// The checksum of HDF5's filter 3, fletcher32, which follows a chunk's bytes in 4 bytes, little-endian. HDF5 before 1.6.3 wrote the two
+// bytes of each half in the other order, and readers take both.
+HEMSTITCH_API std::uint32_t hdf5_fletcher32(std::span<const std::byte> data);
+
 }  // namespace hemstitch

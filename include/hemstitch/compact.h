@@ -54,6 +54,14 @@ HEMSTITCH_API hemstitch_status hemstitch_bitunshuffle_bytes(const void* source, 
                                                             uint32_t element_bytes, size_t block_bytes,
                                                             void* target);
 
+/* numcodecs' filter delta for integers: each element becomes its difference from the one before, modulo 256 to the
+ * power of element_bytes, which is 1, 2, 4 or 8; the first one stays. Elements are little-endian. Everything else is
+ * as with hemstitch_shuffle_bytes(). hemstitch_undelta_bytes() reverses it. */
+HEMSTITCH_API hemstitch_status hemstitch_delta_bytes(const void* source, size_t bytes, uint32_t element_bytes,
+                                                     void* target);
+HEMSTITCH_API hemstitch_status hemstitch_undelta_bytes(const void* source, size_t bytes,
+                                                       uint32_t element_bytes, void* target);
+
 #ifdef __cplusplus
 }
 #endif

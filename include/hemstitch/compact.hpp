@@ -1,5 +1,6 @@
 // Hemstitch's compaction: many buffers are gathered into one span, and scattered from it again. And the
-// filters shuffle and bitshuffle, which reorder the bytes or bits of numbers so that they compress better.
+// filters shuffle and bitshuffle, which reorder the bytes or bits of numbers so that they compress better, and delta, which
+// makes differences of them.
 //
 //   std::vector<std::uint64_t> offsets(sizes.size() + 1);
 //   std::vector<std::byte> span(hemstitch::scan_sizes(sizes, offsets));
@@ -59,5 +60,13 @@ HEMSTITCH_API void bitshuffle_bytes(std::span<const std::byte> source, std::uint
                                     std::size_t block_bytes, std::span<std::byte> target);
 HEMSTITCH_API void bitunshuffle_bytes(std::span<const std::byte> source, std::uint32_t element_bytes,
                                       std::size_t block_bytes, std::span<std::byte> target);
+
+// numcodecs' filter delta for integers: each element becomes its difference from the one before, modulo 256 to the power
+// of element_bytes, which is 1, 2, 4 or 8; the first one stays. Elements are little-endian. undelta_bytes() reverses it.
+// Everything else is as with shuffle_bytes().
+HEMSTITCH_API void delta_bytes(std::span<const std::byte> source, std::uint32_t element_bytes,
+                               std::span<std::byte> target);
+HEMSTITCH_API void undelta_bytes(std::span<const std::byte> source, std::uint32_t element_bytes,
+                                 std::span<std::byte> target);
 
 }  // namespace hemstitch

@@ -488,6 +488,17 @@ TEST(CCompact, GathersScattersAndShuffles) {
   EXPECT_EQ(std::string(back, 8), "abcdefgh");
   EXPECT_EQ(hemstitch_shuffle_bytes(all, 8, 0, planes), HEMSTITCH_INVALID_OPTION);
   EXPECT_EQ(hemstitch_shuffle_bytes(nullptr, 8, 4, planes), HEMSTITCH_INVALID_OPTION);
+  const std::uint16_t growing[] = {9, 10, 9};
+  std::uint16_t grown[3], deltas[3];
+  ASSERT_EQ(hemstitch_delta_bytes(growing, 6, 2, deltas), HEMSTITCH_OK) << message();
+  EXPECT_EQ(std::vector<std::uint16_t>(deltas, deltas + 3), (std::vector<std::uint16_t>{9, 1, 65535}));
+  ASSERT_EQ(hemstitch_undelta_bytes(deltas, 6, 2, grown), HEMSTITCH_OK) << message();
+  EXPECT_EQ(std::vector<std::uint16_t>(grown, grown + 3), std::vector<std::uint16_t>(growing, growing + 3));
+  for (const auto call : {hemstitch_delta_bytes, hemstitch_undelta_bytes}) {
+    EXPECT_EQ(call(growing, 6, 3, deltas), HEMSTITCH_INVALID_OPTION);
+    EXPECT_EQ(call(nullptr, 6, 2, deltas), HEMSTITCH_INVALID_OPTION);
+    EXPECT_EQ(call(nullptr, 0, 2, nullptr), HEMSTITCH_OK);
+  }
   // Eight elements of a byte, and one left over: all bits 0 together, then all bits 1.
   const char counts[] = "\1\2\1\2\1\2\1\2z";
   char bits[9], counts_back[9];

@@ -285,5 +285,44 @@ TEST(Shuffle, RefusesOtherSizes) {
   EXPECT_EQ(status_of([&] { unshuffle_bytes(bytes, 257, bytes); }), Status::kInvalidOption);
 }
 
+template <class Number>
+void expect_differences() {
+  std::mt19937_64 random(5);
+  for (const std::size_t bytes : {0, 1, 7, 8, 9, 64, 5003}) {
+    std::vector<std::byte> source(bytes), result(bytes), back(bytes);
+    for (std::byte& byte : source) byte = static_cast<std::byte>(random());
+    delta_bytes(source, sizeof(Number), result);
+    undelta_bytes(result, sizeof(Number), back);
+    ASSERT_EQ(back, source) << bytes << " bytes, elements of " << sizeof(Number);
+    Number before = 0;
+    std::size_t at = 0;
+    for (; at + sizeof(Number) <= bytes; at += sizeof(Number)) {
+      Number number, difference;
+      std::memcpy(&number, &source[at], sizeof number);
+      std::memcpy(&difference, &result[at], sizeof difference);
+      ASSERT_EQ(difference, static_cast<Number>(number - before));
+      before = number;
+    }
+    for (; at < bytes; ++at) ASSERT_EQ(result[at], source[at]);
+  }
+}
+
+TEST(Delta, MakesDifferencesAndSumsThem) {
+  expect_differences<std::uint8_t>();
+  expect_differences<std::uint16_t>();
+  expect_differences<std::uint32_t>();
+  expect_differences<std::uint64_t>();
+}
+
+TEST(Delta, RefusesOtherSizes) {
+  std::vector<std::byte> bytes(8), other(9), same(8);
+  for (const auto call : {delta_bytes, undelta_bytes}) {
+    EXPECT_EQ(status_of([&] { call(bytes, 4, other); }), Status::kInvalidOption);
+    EXPECT_EQ(status_of([&] { call(bytes, 4, bytes); }), Status::kInvalidOption);
+    for (const std::uint32_t element_bytes : {0U, 3U, 16U})
+      EXPECT_EQ(status_of([&] { call(bytes, element_bytes, same); }), Status::kInvalidOption);
+  }
+}
+
 }  // namespace
 }  // namespace hemstitch

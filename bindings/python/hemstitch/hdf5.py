@@ -5,7 +5,7 @@
     hemstitch.hdf5.write(file["temperature"], values)
 
 HDF5's own filters see one chunk at a time, under the library's lock. Here chunks are read as they stand in the file
-(`read_direct_chunk`), go to hemstitch together, and are put in place. The filters: deflate (1), shuffle (2), Blosc (32001) with LZ4,
+(`read_direct_chunk`), go to hemstitch together, and are put in place. The filters: deflate (1), shuffle (2), fletcher32 (3), Blosc (32001) with LZ4,
 zlib or Zstandard, LZ4 (32004), bitshuffle (32008) alone or with LZ4 or Zstandard, and Zstandard (32015). What is stored or selected in another way h5py
 reads and writes itself, where it has the filter. The files are any HDF5's.
 """
@@ -26,12 +26,13 @@ from ._errors import Error, Status
 from ._options import Backend
 from ._selection import axes_of
 
-_DEFLATE, _SHUFFLE, _BLOSC, _LZ4, _BITSHUFFLE, _ZSTD = 1, 2, 32001, 32004, 32008, 32015
+_DEFLATE, _SHUFFLE, _FLETCHER32, _BLOSC, _LZ4, _BITSHUFFLE, _ZSTD = 1, 2, 3, 32001, 32004, 32008, 32015
 # What the fifth number of bitshuffle says of its blocks.
 _BITSHUFFLE_FORMATS = {0: None, 2: "lz4", 3: "zstd"}
 _BITSHUFFLE_BLOCK_BYTES, _BITSHUFFLE_LEAST = 8192, 128
 # Of the library's shuffle and bitshuffle.
 _MOST_ELEMENT_BYTES = 256
+_CHECKSUM_BYTES = 4
 # Content that one call restores or compresses.
 _BATCH_BYTES = _chunks.BATCH_BYTES
 
@@ -44,8 +45,8 @@ def read(dataset: h5py.Dataset, selection: Any = (), *, device: str, stream: Any
          threads: int = 0) -> _device.DeviceArray: ...
 def read(dataset: Any, selection: Any = (), *, device: Optional[str] = None, stream: Any = None, backend: Any = "auto", threads: int = 0) -> Any:
     """Reads dataset[selection] as a numpy array; with device="cuda" as a DeviceArray, made on `stream`. `selection`: integers, slices and
-    Ellipsis, as in h5py. A device undoes what is listed above, one filter that compresses with or without shuffle before it, in chunks of at
-    most 1 GiB; for everything else the processor restores, and the result is uploaded: the array's `host_chunks` says for how many chunks.
+    Ellipsis, as in h5py. A device undoes what is listed above, one filter that compresses with or without shuffle before it and fletcher32 behind it, which the
+    processor checks, in chunks of at most 1 GiB; for everything else the processor restores, and the result is uploaded: the array's `host_chunks` says for how many chunks.
     `backend` is for deflate and Zstandard in host memory; the processor undoes the other filters. The Error of a damaged chunk names it."""
     number = None if device is None else _device.number_of(device)
     filters = _filters(dataset)
@@ -94,8 +95,9 @@ class _StoredChunks(_device_chunks.Stored):
     def __init__(self, dataset, filters, chunk_count):
         self._dataset, self._filters = dataset, filters
         self._chunk_bytes = math.prod(dataset.chunks) * dataset.dtype.itemsize
-        # On a device one filter that compresses, behind a shuffle or not.
-        *before, (last, values) = filters
+        # On a device one filter that compresses, behind a shuffle or not. A checksum of what it made is checked here.
+        self._is_checked = filters[-1][0] == _FLETCHER32 and len(filters) > 1
+        *before, (last, values) = filters[:-1] if self._is_checked else filters
         element_bytes = before[0][1][0] if [code for code, _ in before] == [_SHUFFLE] else 0
         is_shuffled = 1 < element_bytes <= _MOST_ELEMENT_BYTES
         self._undo = _chunks.Undo("shuffle", element_bytes, self._chunk_bytes, 0, self._chunk_bytes) if is_shuffled else None
@@ -154,6 +156,11 @@ class _StoredChunks(_device_chunks.Stored):
             return _device_chunks.kept(data)
         if mask or self._container is None:
             return None
+        if self._is_checked:
+            try:
+                data = _without_checksum(data)
+            except Error:
+                return None  # on_host() says what is wrong
         if "container" not in self._container:
             return _device_chunks.whole(data, 0, self._chunk_bytes, self._undo)
         if self._container["format"] is None:  # bits rearranged alone
@@ -256,7 +263,8 @@ def _stored_chunk(dataset, begin):
     info = dataset.id.get_chunk_info_by_coord(begin)
     if info.byte_offset is None:
         return None
-    return dataset.id.read_direct_chunk(begin)
+    # The mask that read_direct_chunk() gives may be that of a chunk that was there before.
+    return info.filter_mask, dataset.id.read_direct_chunk(begin)[1]
 
 
 def _restored_by_name(dataset, places, stored, filters, chunk_bytes, backend, threads):
@@ -279,7 +287,10 @@ def _restored(stored, filters, chunk_bytes, backend, threads):
         # A chunk's mask has a bit for each filter that it was written without.
         those = [i for i, chunk in enumerate(stored) if chunk is not None and not chunk[0] >> number & 1]
         undo = _UNDO[code]
-        for i, content in zip(those, undo([contents[i] for i in those], values, chunk_bytes, backend, threads)):
+        # What this filter was given had the checksums of those before it.
+        checked = [1 << before for before in range(number) if filters[before][0] == _FLETCHER32]
+        sizes = [chunk_bytes + _CHECKSUM_BYTES * sum(not stored[i][0] & bit for bit in checked) for i in those]
+        for i, content in zip(those, undo([contents[i] for i in those], values, sizes, backend, threads)):
             contents[i] = content
     for content in contents:
         if content is not None and memoryview(content).nbytes != chunk_bytes:
@@ -294,7 +305,7 @@ def _compressed(chunks, filters, level, backend, threads):
     return chunks
 
 
-def _inflate(chunks, _values, _chunk_bytes, backend, threads):
+def _inflate(chunks, _values, _sizes, backend, threads):
     return restore_many(chunks, format="zlib", backend=backend, threads=threads)
 
 
@@ -303,10 +314,10 @@ def _deflate(chunks, values, level, backend, threads):
     return compress_many(chunks, format="zlib", level=level, backend=backend, threads=threads)
 
 
-def _unzstd(chunks, _values, chunk_bytes, backend, threads):
+def _unzstd(chunks, _values, sizes, backend, threads):
     if backend not in ("auto", "cpu"):
         return restore_many(chunks, format="zstd", backend=backend, threads=threads)
-    return _chunks.zstd_restored(chunks, [chunk_bytes] * len(chunks), threads)
+    return _chunks.zstd_restored(chunks, sizes, threads)
 
 
 def _zstd(chunks, values, level, backend, threads):
@@ -315,7 +326,7 @@ def _zstd(chunks, values, level, backend, threads):
     return compress_many(chunks, format="zstd", level=level, backend=backend, threads=threads)
 
 
-def _unshuffle(chunks, values, _chunk_bytes, _backend, _threads):
+def _unshuffle(chunks, values, _sizes, _backend, _threads):
     return _core.shuffle(chunks, values[0], back=True) if values[0] <= _MOST_ELEMENT_BYTES else [_transposed(chunk, values[0], True) for chunk in chunks]
 
 
@@ -330,6 +341,25 @@ def _transposed(chunk, element_bytes, back):
     whole = len(given) // element_bytes * element_bytes
     shape = (element_bytes, -1) if back else (-1, element_bytes)
     return numpy.concatenate([given[:whole].reshape(shape).T.reshape(-1), given[whole:]])
+
+
+def _without_checksum(chunk):
+    view = memoryview(chunk).cast("B")
+    if len(view) < _CHECKSUM_BYTES:
+        raise Error(Status.TRUNCATED, f"a chunk with HDF5's fletcher32 has {len(view)} bytes, fewer than its checksum")
+    data, said = view[:-_CHECKSUM_BYTES], int.from_bytes(view[-_CHECKSUM_BYTES:], "little")
+    found = _core.hdf5_fletcher32(data)
+    if said not in (found, (found & 0xFF00FF) << 8 | found >> 8 & 0xFF00FF):  # the second is of HDF5 before 1.6.3
+        raise Error(Status.CONTENT_CHECKSUM_MISMATCH, f"a chunk's fletcher32 is {found:08x}, and should be {said:08x}")
+    return data
+
+
+def _check(chunks, _values, _sizes, _backend, _threads):
+    return [_without_checksum(chunk) for chunk in chunks]
+
+
+def _add_checksum(chunks, _values, _level, _backend, _threads):
+    return [numpy.frombuffer(b"".join((chunk, _core.hdf5_fletcher32(chunk).to_bytes(_CHECKSUM_BYTES, "little"))), "u1") for chunk in chunks]
 
 
 def _of_deflate(_values):
@@ -362,24 +392,24 @@ def _of_bitshuffle(values):
 _CONTAINERS = {_DEFLATE: _of_deflate, _ZSTD: _of_zstd, _LZ4: _of_lz4, _BLOSC: _of_blosc, _BITSHUFFLE: _of_bitshuffle}
 
 
-def _from_container(chunks, container, chunk_bytes, threads):
-    return _chunks.restored(chunks, [chunk_bytes] * len(chunks), **container, threads=threads)
+def _from_container(chunks, container, sizes, threads):
+    return _chunks.restored(chunks, sizes, **container, threads=threads)
 
 
 def _into_container(chunks, threads, **coding):
     return _core.compress_chunks(chunks, **coding, threads=threads)
 
 
-def _unlz4(chunks, values, chunk_bytes, _backend, threads):
-    return _from_container(chunks, _of_lz4(values), chunk_bytes, threads)
+def _unlz4(chunks, values, sizes, _backend, threads):
+    return _from_container(chunks, _of_lz4(values), sizes, threads)
 
 
 def _lz4(chunks, values, level, _backend, threads):
     return _into_container(chunks, threads, **_of_lz4(values), level=level, block_bytes=min(values[0], 1 << 30) if values else 0)
 
 
-def _unblosc(chunks, values, chunk_bytes, _backend, threads):
-    return _from_container(chunks, _of_blosc(values), chunk_bytes, threads)
+def _unblosc(chunks, values, sizes, _backend, threads):
+    return _from_container(chunks, _of_blosc(values), sizes, threads)
 
 
 def _blosc(chunks, values, level, _backend, threads):
@@ -394,11 +424,11 @@ def _bitshuffle_block_bytes(values, element_bytes):
     return (elements or max(_BITSHUFFLE_BLOCK_BYTES // element_bytes // 8 * 8, _BITSHUFFLE_LEAST)) * element_bytes
 
 
-def _unbitshuffle(chunks, values, chunk_bytes, _backend, threads):
+def _unbitshuffle(chunks, values, sizes, _backend, threads):
     container = _of_bitshuffle(values)
     if container["format"] is None:
         return _core.bitshuffle(chunks, values[2], _bitshuffle_block_bytes(values, values[2]), back=True)
-    return _from_container(chunks, container, chunk_bytes, threads)
+    return _from_container(chunks, container, sizes, threads)
 
 
 def _bitshuffle(chunks, values, level, _backend, threads):
@@ -410,5 +440,5 @@ def _bitshuffle(chunks, values, level, _backend, threads):
     return _into_container(chunks, threads, **container, block_bytes=block_bytes, level=level)
 
 
-_UNDO = {_DEFLATE: _inflate, _SHUFFLE: _unshuffle, _BLOSC: _unblosc, _LZ4: _unlz4, _BITSHUFFLE: _unbitshuffle, _ZSTD: _unzstd}
-_DO = {_DEFLATE: _deflate, _SHUFFLE: _shuffle, _BLOSC: _blosc, _LZ4: _lz4, _BITSHUFFLE: _bitshuffle, _ZSTD: _zstd}
+_UNDO = {_DEFLATE: _inflate, _SHUFFLE: _unshuffle, _FLETCHER32: _check, _BLOSC: _unblosc, _LZ4: _unlz4, _BITSHUFFLE: _unbitshuffle, _ZSTD: _unzstd}
+_DO = {_DEFLATE: _deflate, _SHUFFLE: _shuffle, _FLETCHER32: _add_checksum, _BLOSC: _blosc, _LZ4: _lz4, _BITSHUFFLE: _bitshuffle, _ZSTD: _zstd}

@@ -10,6 +10,8 @@ a shard travel with those of the same shard.)
 
     array = hemstitch.zarr.read(zarr.open_array("a.zarr"), device="cuda")     # a DeviceArray; needs no CuPy
 
+numcodecs' filters delta and shuffle are ours too, before these codecs.
+
 With zarr.config.enable_gpu(), which does, reading into CuPy's arrays goes the same way.
 """
 
@@ -25,9 +27,11 @@ import warnings
 from typing import Any, Literal, Optional, overload
 
 import numcodecs.blosc
+import numcodecs.delta
 import numcodecs.gzip
 import numcodecs.lz4
 import numcodecs.registry
+import numcodecs.shuffle
 import numcodecs.zlib
 import numcodecs.zstd
 import numpy
@@ -50,6 +54,8 @@ from ._selection import axes_of
 
 #: Content that one call restores or compresses.
 BATCH_BYTES = _chunks.BATCH_BYTES
+# Of the library's shuffle.
+_MOST_ELEMENT_BYTES = 256
 
 
 class _Streams:
@@ -331,7 +337,7 @@ def read(array: zarr.Array[Any], selection: Any = (), *, device: Optional[Litera
 def read(array: zarr.Array[Any], selection: Any = (), *, device: str, stream: Any = None, threads: int = 0) -> _device.DeviceArray: ...
 def read(array: Any, selection: Any = (), *, device: Optional[str] = None, stream: Any = None, threads: int = 0) -> Any:
     """Reads array[selection], with integers and slices, as a numpy array; with device="cuda" as a DeviceArray made on `stream`. The device restores
-    chunks of the codecs above, of Zarr 3 and 2, whether enable() was called or not. Everything else (shards, filters, other codecs) the processor
+    chunks of the codecs above, of Zarr 3 and 2, whether enable() was called or not. Everything else (shards, filters but one shuffle, other codecs) the processor
     restores, and the result is uploaded: the array's `host_chunks` says for how many chunks. The Error of a damaged chunk names its key."""
     number = None if device is None else _device.number_of(device)
     axes = axes_of(selection, array.shape)
@@ -387,12 +393,18 @@ def _is_local_file(key):
 
 
 class _StoredChunks(_device_chunks.Stored):
-    """Chunks of a codec of ours. Those of a LocalStore are read from their files by many threads, others come fetched."""
+    """Chunks of a codec of ours, before which filters came (of _V2_FILTERS, in the order of writing). Those of a LocalStore are read from their files by many
+    threads, others come fetched."""
 
-    def __init__(self, coder, shape, dtype, fill_value, prototype):
+    def __init__(self, coder, filters, shape, dtype, fill_value, prototype):
         self.format, self.shape, self.item_bytes, self.prototype = coder.format, shape, dtype.itemsize, prototype
         self._coder, self._dtype, self._fill_value = coder, dtype, fill_value
         self._chunk_bytes = math.prod(shape) * self.item_bytes
+        self._filters = filters
+        # A device undoes one shuffle.
+        element_bytes = filters[0].elementsize if len(filters) == 1 and isinstance(filters[0], ShuffleV2) else 0
+        is_shuffled = 1 < element_bytes <= _MOST_ELEMENT_BYTES and self._chunk_bytes % element_bytes == 0
+        self._undo = _chunks.Undo("shuffle", element_bytes, self._chunk_bytes, 0, self._chunk_bytes) if is_shuffled else None
 
     def fetch(self, key):
         if not _is_local_file(key):
@@ -404,13 +416,25 @@ class _StoredChunks(_device_chunks.Stored):
             return None
 
     def split(self, chunk):
-        return self._coder.split(chunk, self._chunk_bytes)
+        if self._filters and self._undo is None:
+            return None
+        split = self._coder.split(chunk, self._chunk_bytes)
+        if split is None or (split.undo and self._undo):
+            return None
+        split.undo = split.undo or self._undo
+        return split
 
     def name(self, key):
         return _key_of(key)
 
     def on_host(self, chunk):
         [content] = self._coder.decode([chunk])
+        try:
+            for filter in reversed(self._filters):
+                content = filter.decode(content)
+        except ValueError as error:  # of numpy, about sizes
+            raise Error(Status.CONTENT_SIZE_MISMATCH, f"a chunk's content is not what its filters make: {error}") from error
+        content = numpy.frombuffer(content, "u1")
         if len(content) != self._chunk_bytes:
             raise Error(Status.CONTENT_SIZE_MISMATCH, f"a chunk holds {len(content)} bytes rather than {self._chunk_bytes}")
         return content
@@ -422,17 +446,26 @@ class _StoredChunks(_device_chunks.Stored):
 
 
 def _stored_chunks(codecs, shape, dtype, fill_value, prototype):
-    """A _StoredChunks where all that is done to chunks is one of our codecs; else None. Those of shards are asked for with `prototype`."""
-    codecs = list(codecs)
-    if len(codecs) != 2 or type(codecs[0]) is not BytesCodec or dtype.hasobject or dtype.itemsize == 0:
+    """A _StoredChunks where all that is done to chunks is one of our codecs, and filters of ours before it; else None. Those of shards are asked for with
+    `prototype`."""
+    *before, last = codecs
+    if sum(type(codec) is BytesCodec for codec in before) != 1 or dtype.hasobject or dtype.itemsize == 0:
         return None
-    endian = codecs[0].endian
-    if getattr(endian, "value", endian) not in (None, "little") and dtype.itemsize > 1:  # newer versions have the word itself
-        return None
-    said = codecs[1].to_dict()
+    filters = []
+    for codec in before:
+        said = codec.to_dict()
+        if type(codec) is BytesCodec:
+            endian = codec.endian
+            if getattr(endian, "value", endian) not in (None, "little") and dtype.itemsize > 1:  # newer versions have the word itself
+                return None
+        elif said["name"] in ("numcodecs.delta", "numcodecs.shuffle"):
+            filters.append(_V2_FILTERS[said["name"].removeprefix("numcodecs.")][0](**said["configuration"]))
+        else:
+            return None
+    said = last.to_dict()
     ours = _CODECS.get(said["name"])
     coder = ours.from_dict(said)._coder if ours else None
-    return _StoredChunks(coder, shape, dtype, fill_value, prototype) if coder else None
+    return _StoredChunks(coder, filters, shape, dtype, fill_value, prototype) if coder else None
 
 
 def _stored_chunks_3(array):
@@ -443,14 +476,22 @@ def _stored_chunks_3(array):
 
 
 def _stored_chunks_2(array):
-    """For Zarr 2, in C order and without filters. Elements stay in the order of bytes that they are stored in."""
+    """For Zarr 2, in C order. Elements stay in the order of bytes that they are stored in."""
     metadata, dtype = array.metadata, array.dtype
-    if metadata.filters or metadata.order != "C" or metadata.compressor is None or dtype.hasobject or dtype.itemsize == 0:
+    if metadata.order != "C" or metadata.compressor is None or dtype.hasobject or dtype.itemsize == 0:
         return None
-    config = metadata.compressor.get_config()
-    ours = _V2_CODECS.get(config.pop("id"))
-    coder = ours[0](**config)._coder if ours else None
-    return _StoredChunks(coder, array.chunks, dtype, metadata.fill_value, None) if coder else None
+    compressor = _v2_of(metadata.compressor, _V2_CODECS)
+    filters = [_v2_of(filter, _V2_FILTERS) for filter in metadata.filters or ()]
+    if compressor is None or compressor._coder is None or None in filters:
+        return None
+    return _StoredChunks(compressor._coder, filters, array.chunks, dtype, metadata.fill_value, None)
+
+
+def _v2_of(codec, known):
+    """Ours of a codec of numcodecs; None of others."""
+    config = codec.get_config()
+    ours = known.get(config.pop("id"))
+    return ours[0](**config) if ours else None
 
 
 class _Place(_device_chunks.Place):
@@ -559,10 +600,50 @@ class BloscV2(_V2, numcodecs.blosc.Blosc):
         return coder.encode([buf])[0] if coder else super().encode(buf)
 
 
+class ShuffleV2(numcodecs.shuffle.Shuffle):
+    """numcodecs' filter."""
+
+    def encode(self, buf, out=None):
+        return self._rearranged(buf, out, False, super().encode)
+
+    def decode(self, buf, out=None):
+        return self._rearranged(buf, out, True, super().decode)
+
+    def _rearranged(self, buf, out, back, stock):
+        buf = numcodecs.compat.ensure_contiguous_ndarray(buf)
+        if not 1 < self.elementsize <= _MOST_ELEMENT_BYTES or buf.nbytes % self.elementsize:
+            return stock(buf, out)
+        [content] = _core.shuffle([buf.view("u1")], self.elementsize, back=back)
+        return numcodecs.compat.ndarray_copy(numpy.frombuffer(content, "u1"), out)
+
+
+class DeltaV2(numcodecs.delta.Delta):
+    """numcodecs' filter. Differences of floating-point numbers, and of integers in the other order of bytes, are numpy's."""
+
+    @property
+    def _is_ours(self):
+        return all(dtype.kind in "iu" and dtype.str[0] in "<|" for dtype in (self.dtype, self.astype))
+
+    def encode(self, buf):
+        if not self._is_ours:
+            return super().encode(buf)
+        values = numcodecs.compat.ensure_ndarray(buf).view(self.dtype).reshape(-1, order="A")
+        [differences] = _core.delta([values.view("u1")], self.dtype.itemsize, back=False)
+        return numpy.frombuffer(differences, self.dtype).astype(self.astype, copy=False)
+
+    def decode(self, buf, out=None):
+        if not self._is_ours:
+            return super().decode(buf, out)
+        differences = numcodecs.compat.ensure_ndarray(buf).view(self.astype).reshape(-1, order="A").astype(self.dtype, copy=False)
+        [values] = _core.delta([differences.view("u1")], self.dtype.itemsize, back=True)
+        return numcodecs.compat.ndarray_copy(numpy.frombuffer(values, self.dtype), out)
+
+
 _CODECS = {"gzip": Gzip, "zstd": Zstd, "blosc": Blosc, "numcodecs.lz4": Lz4, "numcodecs.zlib": Zlib, "numcodecs.gzip": NumcodecsGzip,
            "numcodecs.zstd": NumcodecsZstd, "numcodecs.blosc": NumcodecsBlosc}
 _V2_CODECS = {"lz4": (LZ4V2, numcodecs.lz4.LZ4), "zlib": (ZlibV2, numcodecs.zlib.Zlib), "gzip": (GZipV2, numcodecs.gzip.GZip),
               "zstd": (ZstdV2, numcodecs.zstd.Zstd), "blosc": (BloscV2, numcodecs.blosc.Blosc)}
+_V2_FILTERS = {"delta": (DeltaV2, numcodecs.delta.Delta), "shuffle": (ShuffleV2, numcodecs.shuffle.Shuffle)}
 
 
 def _config():
@@ -583,8 +664,8 @@ def enable() -> contextlib.AbstractContextManager[Any]:
         for name, codec in _CODECS.items():
             register_codec(name, codec, qualname=f"{__name__}.{codec.__qualname__}")
         register_pipeline(Pipeline)
-        registered = {name: numcodecs.registry.codec_registry.get(name, stock) for name, (_, stock) in _V2_CODECS.items()}
-        for name, (ours, _) in _V2_CODECS.items():
+        registered = {name: numcodecs.registry.codec_registry.get(name, stock) for name, (_, stock) in (_V2_CODECS | _V2_FILTERS).items()}
+        for name, (ours, _) in (_V2_CODECS | _V2_FILTERS).items():
             numcodecs.registry.register_codec(ours, codec_id=name)
         setting = zarr.config.set(_config())
         if _depth == 0:

@@ -165,6 +165,19 @@ nb::list bitshuffle_all(nb::iterable objects, std::uint32_t element_bytes, std::
   });
 }
 
+// numcodecs' filter delta for integers, or its inverse.
+nb::list delta_all(nb::iterable objects, std::uint32_t element_bytes, bool back) {
+  return rearranged(objects, [&](std::span<const std::byte> source, std::span<std::byte> target) {
+    (back ? undelta_bytes : delta_bytes)(source, element_bytes, target);
+  });
+}
+
+std::uint32_t fletcher32_of(nb::handle object) {
+  const Buffer buffer(object);
+  const nb::gil_scoped_release released;
+  return hdf5_fletcher32(buffer.bytes());
+}
+
 }  // namespace
 
 void add_chunks(nb::module_& module) {
@@ -178,6 +191,8 @@ void add_chunks(nb::module_& module) {
              "element_bytes"_a = 1);
   module.def("shuffle", shuffle_all, "objects"_a, "element_bytes"_a, "back"_a);
   module.def("bitshuffle", bitshuffle_all, "objects"_a, "element_bytes"_a, "block_bytes"_a, "back"_a);
+  module.def("delta", delta_all, "objects"_a, "element_bytes"_a, "back"_a);
+  module.def("hdf5_fletcher32", fletcher32_of, "object"_a);
 }
 
 }  // namespace hemstitch::python

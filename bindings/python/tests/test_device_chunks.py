@@ -19,6 +19,8 @@ from device_stand_in import Core, held
 from hemstitch import _device, _device_batch, _device_chunks
 from test_hdf5 import FILTERS, damaged_chunks, values
 from test_zarr import CODECS
+from test_zarr import FILTERS as FILTERS_OF_ZARR
+from test_zarr import stock
 from zarr.core.buffer import cpu
 from zarr.registry import register_buffer, register_ndbuffer
 
@@ -161,11 +163,47 @@ def test_zarr_2(fake, tmp_path):
     codec = numcodecs.Blosc(cname="zstd")
     for number, (on_device, dtype, options) in enumerate([
             (True, "<i4", {}), (True, ">i4", {}), (True, "<f8", dict(fill_value=None)), (False, "<i4", dict(order="F")),
-            (False, "<i4", dict(filters=[numcodecs.Delta(dtype="<i4")])), (False, "<i4", dict(compressors=None))]):
-        array = zarr.create_array(tmp_path / str(number), shape=data.shape, dtype=dtype, chunks=(20, 50), zarr_format=2, **{"compressors": codec, **options})
+            (False, "<i4", dict(filters=[numcodecs.Delta(dtype="<i4")])), (False, "<i4", dict(compressors=None)),
+            (True, "<i4", dict(filters=[numcodecs.Shuffle(4)], compressors=numcodecs.Zlib())),
+            (True, "<i4", dict(filters=[numcodecs.Shuffle(4)])),
+            (False, "<i4", dict(filters=[numcodecs.Shuffle(4)], compressors=numcodecs.Blosc(cname="zstd", shuffle=2))), (False, "<i4", dict(filters=[numcodecs.Quantize(1, "<f4")], dtype="<f4"))]):
+        array = zarr.create_array(tmp_path / str(number), **{"shape": data.shape, "dtype": dtype, "chunks": (20, 50), "zarr_format": 2, "compressors": codec, **options})
         array[20:] = data[20:]
         read = hemstitch.zarr.read(array, device="cuda")
         assert (array_of(read) == array[:]).all() and (read.host_chunks == 0) == on_device
+
+
+@pytest.mark.parametrize("name", FILTERS_OF_ZARR)
+@pytest.mark.parametrize("version", [2, 3])
+def test_zarr_with_filters(fake, name, version, tmp_path, monkeypatch):
+    """The processor undoes delta, chunk by chunk; a damaged chunk is named."""
+    dtype, filters = FILTERS_OF_ZARR[name]
+    data = values((75, 90), dtype)
+    if version == 2:
+        options = dict(zarr_format=2, filters=filters, compressors=[numcodecs.GZip(level=1)])
+    else:
+        if dtype[0] == ">":
+            pytest.skip("Zarr 3 has an order of bytes of its own")
+        config = [(filter, {name: value for name, value in filter.get_config().items() if name != "id"}) for filter in filters]
+        deltas = [stock.Delta(**said) for filter, said in config if isinstance(filter, numcodecs.Delta)]
+        shuffles = [stock.Shuffle(**said) for filter, said in config if isinstance(filter, numcodecs.Shuffle)]
+        options = dict(filters=deltas, compressors=[*shuffles, CODECS["gzip"][0]()])
+    array = zarr.create_array(tmp_path / "a", shape=data.shape, dtype=dtype, chunks=(25, 30), fill_value=3, **options)
+    array[25:] = data[25:]
+    data[:25] = 3
+
+    def refuse(*_):
+        raise AssertionError("zarr read by itself")
+
+    monkeypatch.setattr(hemstitch.zarr, "_on_host", refuse)
+    read = hemstitch.zarr.read(array, device="cuda")
+    assert (array_of(read) == data).all() and read.host_chunks == (0 if name == "shuffle" else 6)
+    key = "1.2" if version == 2 else "c/1/2"
+    path = tmp_path / "a" / key
+    for bad in (path.read_bytes()[:-9], hemstitch.compress(data[:25, :30].tobytes()[:-1], format="gzip")):
+        path.write_bytes(bad)
+        with pytest.raises(hemstitch.Error, match=f"the chunk {key}: "):
+            hemstitch.zarr.read(array, device="cuda")
 
 
 def test_chunks_that_the_device_leaves_are_counted(fake, tmp_path):

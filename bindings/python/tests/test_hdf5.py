@@ -14,6 +14,8 @@ import hemstitch.hdf5 as ours
 FILTERS = {
     "deflate": dict(compression="gzip", compression_opts=4),
     "deflate, shuffle": dict(compression="gzip", compression_opts=1, shuffle=True),
+    "deflate, checked": dict(compression="gzip", compression_opts=1, fletcher32=True),
+    "lz4, shuffle, checked": dict(**hdf5plugin.LZ4(), shuffle=True, fletcher32=True),
     "lz4": dict(hdf5plugin.LZ4()),
     "lz4 in small blocks": dict(hdf5plugin.LZ4(nbytes=1000)),
     "lz4, shuffle": dict(**hdf5plugin.LZ4(), shuffle=True),
@@ -136,7 +138,7 @@ def test_what_is_not_ours_is_h5pys(tmp_path):
     data = values((30, 30), "<f4")
     with h5py.File(tmp_path / "a.h5", "w") as file:
         for name, options in [("contiguous", {}), ("plain", dict(chunks=(10, 10))), ("lzf", dict(compression="lzf")),
-                              ("checked", dict(compression="gzip", fletcher32=True)), ("bzip2", dict(hdf5plugin.BZip2()))]:
+                              ("scaled", dict(scaleoffset=3)), ("bzip2", dict(hdf5plugin.BZip2()))]:
             dataset = file.create_dataset(name, data=data, **options)
             assert (ours.read(dataset, 5) == data[5]).all()
             ours.write(dataset, data + 1)
@@ -174,6 +176,51 @@ def test_damaged_chunks_raise(name, tmp_path):
         else:
             # LZ4's filter has no checksum.
             assert number >= 6 and read.shape == data.shape
+
+
+def checked_in_the_middle(file, name, shape):
+    """A dataset whose checksum comes first: the filters behind it rearrange and compress four bytes more."""
+    created = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    created.set_chunk((7, 30))
+    created.set_fletcher32()
+    created.set_shuffle()
+    created.set_deflate(1)
+    h5py.h5d.create(file.id, name, h5py.h5t.NATIVE_INT32, h5py.h5s.create_simple(shape), created)
+    return file[name.decode()]
+
+
+def test_checksums(tmp_path, monkeypatch):
+    """Of chunks of any size, in any place among the filters; of old files, in which the bytes of a half stand in the other order; wrong ones."""
+    data = values((20, 70), "i4")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        theirs, written = (checked_in_the_middle(file, name, data.shape) for name in (b"theirs", b"ours"))
+        theirs[:] = data
+        with monkeypatch.context() as patch:
+            forbid_h5pys_own_way(patch)
+            assert (ours.read(theirs) == data).all()
+            ours.write(written, data)
+        assert (written[:] == data).all()
+        without = bytes(hemstitch.compress(data[:7, :30].tobytes(), format="zlib"))
+        theirs.id.write_direct_chunk((0, 0), without, filter_mask=3)
+        assert (ours.read(theirs) == data).all()
+
+        odd = numpy.random.default_rng(1).integers(0, 256, 20_001, "u1")
+        highest = numpy.full(20_001, 255, "u1")  # whose sums are the largest
+        for number, content in enumerate([odd[:1], odd[:2], odd[:3], odd[:720], odd[:721], odd, highest]):
+            dataset = file.create_dataset(f"bytes {number}", data=content, chunks=content.shape, fletcher32=True)
+            assert (ours.read(dataset) == content).all()
+            ours.write(dataset, content)
+            assert (dataset[:] == content).all()
+
+        dataset = file.create_dataset("old", data=data, chunks=(20, 70), compression="gzip", fletcher32=True)
+        chunk = dataset.id.read_direct_chunk((0, 0))[1]
+        last = chunk[-4:]
+        dataset.id.write_direct_chunk((0, 0), chunk[:-4] + bytes([last[1], last[0], last[3], last[2]]))
+        assert (dataset[:] == data).all() and (ours.read(dataset) == data).all()
+        for bad in (chunk[:-4] + bytes(4), b"abc", chunk[:50] + bytes([chunk[50] ^ 1]) + chunk[51:]):
+            dataset.id.write_direct_chunk((0, 0), bad)
+            with pytest.raises(hemstitch.Error, match="the chunk at \\(0, 0\\) of /old: a chunk.* fletcher32"):
+                ours.read(dataset)
 
 
 def test_netcdfs_way(tmp_path):

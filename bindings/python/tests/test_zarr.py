@@ -122,12 +122,45 @@ def test_zarr_2(codec, tmp_path):
     assert (room == data).all()
 
 
+FILTERS = {
+    "delta": ("<i4", [numcodecs.Delta("<i4")]),
+    "delta, narrower": ("<i8", [numcodecs.Delta("<i8", "<i2")]),
+    "delta, wider": ("u1", [numcodecs.Delta("u1", "<u4")]),
+    "delta, signed": ("<u2", [numcodecs.Delta("<u2", "<i2")]),
+    "delta of floats": ("<f4", [numcodecs.Delta("<f4")]),
+    "delta, big-endian": (">i2", [numcodecs.Delta(">i2")]),
+    "shuffle": ("<i4", [numcodecs.Shuffle(4)]),
+    "shuffle of bytes": ("u1", [numcodecs.Shuffle(1)]),
+    "shuffle of large elements": ("<i8", [numcodecs.Shuffle(300)]),
+    "delta, shuffle": ("<u8", [numcodecs.Delta("<u8"), numcodecs.Shuffle(8)]),
+}
+
+
+@pytest.mark.parametrize("name", FILTERS)
+def test_filters_of_zarr_2(name, tmp_path):
+    dtype, filters = FILTERS[name]
+    data = values((75, 90), dtype)
+    layout = dict(shape=data.shape, dtype=dtype, chunks=(25, 30), zarr_format=2)
+    zarr.create_array(tmp_path / "stock", filters=filters, compressors=[numcodecs.Zstd(level=3)], **layout)[:] = data
+    with ours.enable():
+        of_us = [numcodecs.get_codec(filter.get_config()) for filter in filters]
+        assert all(type(filter).__module__ == "hemstitch.zarr" for filter in of_us)
+        assert (zarr.open_array(tmp_path / "stock", mode="r")[:] == data).all()
+        zarr.create_array(tmp_path / "ours", filters=of_us, compressors=[numcodecs.get_codec({"id": "zstd", "level": 3})], **layout)[:] = data
+        room = numpy.empty(data[:25, :30].shape, dtype)
+        of_us[0].decode(filters[0].encode(numpy.ascontiguousarray(data[:25, :30])), out=room)
+        assert (room == data[:25, :30]).all()
+        encoded = [some[0].encode(numpy.asfortranarray(data[:25, :30])) for some in (filters, of_us)]
+        assert encoded[0].dtype == encoded[1].dtype and encoded[0].tobytes() == encoded[1].tobytes()
+    assert (zarr.open_array(tmp_path / "ours", mode="r")[:] == data).all()
+
+
 def test_enabling_nests():
     with ours.enable():
         with ours.enable():
             pass
         assert type(numcodecs.get_codec({"id": "blosc"})) is ours.BloscV2 and zarr.config.get("codec_pipeline.path").startswith("hemstitch")
-    assert type(numcodecs.get_codec({"id": "blosc"})) is numcodecs.Blosc
+    assert type(numcodecs.get_codec({"id": "blosc"})) is numcodecs.Blosc and type(numcodecs.get_codec({"id": "shuffle"})) is numcodecs.Shuffle
     first, second = ours.enable(), ours.enable()  # of two threads
     first.__exit__(None, None, None)
     assert type(numcodecs.get_codec({"id": "blosc"})) is ours.BloscV2 and zarr.config.get("codec_pipeline.path").startswith("hemstitch")

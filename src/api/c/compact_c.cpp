@@ -95,4 +95,22 @@ hemstitch_status hemstitch_bitunshuffle_bytes(const void* source, size_t bytes, 
   });
 }
 
+hemstitch_status hemstitch_delta_bytes(const void* source, size_t bytes, uint32_t element_bytes,
+                                       void* target) {
+  return guarded([&] {
+    need_for(bytes, source, "source");
+    need_for(bytes, target, "target");
+    delta_bytes(bytes_of(source, bytes), element_bytes, room_of(target, bytes));
+  });
+}
+
+hemstitch_status hemstitch_undelta_bytes(const void* source, size_t bytes, uint32_t element_bytes,
+                                         void* target) {
+  return guarded([&] {
+    need_for(bytes, source, "source");
+    need_for(bytes, target, "target");
+    undelta_bytes(bytes_of(source, bytes), element_bytes, room_of(target, bytes));
+  });
+}
+
 }  // extern "C"
