@@ -24,7 +24,8 @@
 namespace hemstitch {
 
 enum class ChunkContainer {
-  // Blosc 1: c-blosc's README_CHUNK_FORMAT.rst. Its header states format, filter and sizes.
+  // Blosc 1: c-blosc's README_CHUNK_FORMAT.rst. Its header states format, filter and sizes. Restored are Blosc 2's chunks and contiguous frames
+  // too: of one with the metalayer "b2nd" the array in C order.
   kBlosc = 1,
   // HDF5's filter 32004: blocks of LZ4, or as they are.
   kHdf5Lz4 = 2,
@@ -70,9 +71,13 @@ struct ChunkLayout {
   std::vector<ChunkBlock> blocks;
 };
 
-// Not for kBare. Throws Error if the chunk's header and sizes are damaged (kTruncated, kCorruptHeader, kCorruptBlock) or not
+// Not for kBare, and not for Blosc 2 (kUnsupportedFeature). Throws Error if the chunk's header and sizes are damaged (kTruncated, kCorruptHeader, kCorruptBlock) or not
 // supported (kUnsupportedFeature, which names the codec). What blocks hold is not looked at.
 HEMSTITCH_API ChunkLayout chunk_layout(std::span<const std::byte> chunk, const ChunkCoding& coding);
+
+// How much content a chunk says that it holds. Not for kBare. Throws what chunk_layout() throws, and takes Blosc 2's too; of these it
+// looks at the header alone.
+HEMSTITCH_API std::uint64_t chunk_content_bytes(std::span<const std::byte> chunk, const ChunkCoding& coding);
 
 struct ArrayChunk {
   std::span<const std::byte> input;

@@ -73,8 +73,9 @@ ChunkLayout read_blosc_layout(std::span<const std::byte> given) {
   if (header[0] > kFormatVersion || ((flags & kShuffled) != 0 && (flags & kBitShuffled) != 0))
     throw Error(
         Status::kUnsupportedFeature,
-        fmt::format("a chunk of Blosc 2, or of a later version (format {}): only Blosc 1 is supported",
-                    static_cast<unsigned>(header[0])));
+        fmt::format(
+            "a chunk of Blosc 2, or of a later version (format {}), where only one of Blosc 1 is supported",
+            static_cast<unsigned>(header[0])));
   const std::uint64_t content = load_le32(header + 4), block = load_le32(header + 8),
                       bytes = load_le32(header + 12);
   if (bytes > given.size())

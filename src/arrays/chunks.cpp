@@ -8,16 +8,16 @@
 #include <optional>
 
 #include "arrays/blosc.hpp"
+#include "arrays/blosc2.hpp"
+#include "arrays/chunk_worker.hpp"
 #include "arrays/hdf5_chunks.hpp"
 #include "compact/shuffle/shuffle_tuning.hpp"
 #include "core/bytes.hpp"
 #include "core/call_in_pieces.hpp"
-#include "core/idle_states.hpp"
 #include "core/options.hpp"
 #include "core/overlap.hpp"
 #include "core/parallel.hpp"
 #include "core/status.hpp"
-#include "format/formats.hpp"
 #include "hemstitch/compact.hpp"
 
 namespace hemstitch {
@@ -33,48 +33,8 @@ constexpr std::uint32_t kMostBloscParts = 16, kLeastBloscPartBytes = 128;
 // Filter 32004's own default is one block.
 constexpr std::uint32_t kMostHdf5Lz4BlockBytes = 1 << 30;
 
-// What a thread works with.
-class ChunkWorker {
- public:
-  BlockCoder& coder(Format format) {
-    const auto number = static_cast<std::size_t>(format);
-    if (coders_.size() <= number) coders_.resize(number + 1);
-    if (!coders_[number])
-      coders_[number] = FormatTable::instance().codec(format, &FormatRow::processor)->make_block_coder();
-    return *coders_[number];
-  }
-
-  // Room for `bytes` bytes, until the next call.
-  std::span<std::byte> rearranged(std::size_t bytes) { return rearranged_.room(bytes); }
-  std::span<std::byte> compressed(std::size_t bytes) { return compressed_.room(bytes); }
-
- private:
-  struct Scratch {
-    std::unique_ptr<std::byte[]> memory;
-    std::size_t bytes = 0;
-
-    std::span<std::byte> room(std::size_t wanted) {
-      if (bytes < wanted) {
-        bytes = 0;
-        memory.reset(new std::byte[wanted]);
-        bytes = wanted;
-      }
-      return {memory.get(), wanted};
-    }
-  };
-
-  std::vector<std::unique_ptr<BlockCoder>> coders_;  // by their format's number
-  Scratch rearranged_, compressed_;
-};
-
-// Never destroyed: threads may work while the process ends.
-IdleStates<ChunkWorker>& idle_workers() {
-  static auto* const idle = new IdleStates<ChunkWorker>;
-  return *idle;
-}
-
 std::size_t coded_block_bound(Format format, std::size_t content_bytes) {
-  return idle_workers().borrow()->coder(format).bound(content_bytes);
+  return idle_chunk_workers().borrow()->coder(format).bound(content_bytes);
 }
 
 void check_coding(const ChunkCoding& coding) {
@@ -114,9 +74,18 @@ struct RestoreUnit {
   std::size_t damaged_block = 0;  // of the chunk
 };
 
+// The same of Blosc 2, whose chunks have no layout.
+struct Blosc2RestoreUnit {
+  std::size_t chunk;
+  Blosc2Unit unit;
+  std::optional<std::uint32_t> damaged_block = {};
+};
+
 struct RestoredLayouts {
   std::vector<ChunkLayout> layouts;
   std::vector<RestoreUnit> units;
+  std::vector<Blosc2Content> blosc2;
+  std::vector<Blosc2RestoreUnit> blosc2_units;
 };
 
 void fail(ArrayChunk& chunk, const Error& error) {
@@ -141,9 +110,17 @@ void refuse_bare(const ChunkCoding& coding) {
 RestoredLayouts read_layouts(std::span<ArrayChunk> chunks, const ChunkCoding& coding) {
   RestoredLayouts all;
   all.layouts.resize(chunks.size());
+  all.blosc2.resize(chunks.size());
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     ChunkLayout& layout = all.layouts[i];
     try {
+      if (coding.container == ChunkContainer::kBlosc && is_blosc2(chunks[i].input)) {
+        all.blosc2[i] = read_blosc2(chunks[i].input, chunks[i].output.size());
+        for (const Blosc2Unit& unit : blosc2_units(all.blosc2[i])) all.blosc2_units.push_back({i, unit});
+        chunks[i].status = Status::kOk;
+        chunks[i].message.clear();
+        continue;
+      }
       layout = coding.container == ChunkContainer::kBare ? bare_layout(chunks[i], coding.format)
                                                          : chunk_layout(chunks[i].input, coding);
       if (layout.content_bytes != chunks[i].output.size())
@@ -370,7 +347,7 @@ void for_units(std::span<Unit> units, unsigned threads, LooksBetweenPieces& call
   for_pieces(threads, ends.size(), 1, [&](std::size_t number) {
     const LooksBetweenPieces::Here here(&call);
     look_between_pieces();
-    const auto worker = idle_workers().borrow();
+    const auto worker = idle_chunk_workers().borrow();
     for (std::size_t i = number == 0 ? 0 : ends[number - 1]; i < ends[number]; ++i) work(units[i], *worker);
   });
 }
@@ -394,6 +371,11 @@ ChunkLayout chunk_layout(std::span<const std::byte> chunk, const ChunkCoding& co
                                                       : read_hdf5_bitshuffle_layout(chunk, coding);
 }
 
+std::uint64_t chunk_content_bytes(std::span<const std::byte> chunk, const ChunkCoding& coding) {
+  if (coding.container == ChunkContainer::kBlosc && is_blosc2(chunk)) return blosc2_content_bytes(chunk);
+  return chunk_layout(chunk, coding).content_bytes;
+}
+
 void restore_chunks(std::span<ArrayChunk> chunks, const ChunkCoding& coding, const RestoreOptions& options) {
   check_coding(coding);
   validate(options);
@@ -409,7 +391,23 @@ void restore_chunks(std::span<ArrayChunk> chunks, const ChunkCoding& coding, con
         [&](RestoreUnit& unit, ChunkWorker& worker) {
           restore_unit(unit, all.layouts[unit.chunk], chunks[unit.chunk], worker);
         });
+    for_units(
+        std::span(all.blosc2_units), resolve_threads(options.threads), call,
+        [&](const Blosc2RestoreUnit& one) {
+          return static_cast<std::size_t>(blosc2_unit_bytes(all.blosc2[one.chunk], one.unit));
+        },
+        [&](Blosc2RestoreUnit& one, ChunkWorker& worker) {
+          one.damaged_block = restore_blosc2_unit(chunks[one.chunk].input, all.blosc2[one.chunk], one.unit,
+                                                  chunks[one.chunk].output, worker);
+        });
   });
+  for (const Blosc2RestoreUnit& one : all.blosc2_units) {
+    ArrayChunk& chunk = chunks[one.chunk];
+    if (!one.damaged_block || chunk.status != Status::kOk) continue;
+    chunk.status = Status::kCorruptBlock;
+    chunk.message = fmt::format("block {} of chunk {} of Blosc 2 is damaged, or does not hold what it should",
+                                *one.damaged_block, one.unit.chunk);
+  }
   for (const RestoreUnit& unit : all.units) {
     ArrayChunk& chunk = chunks[unit.chunk];
     if (unit.status == Status::kOk || chunk.status != Status::kOk) continue;

@@ -4,16 +4,11 @@
 
 #include <algorithm>
 
+#include "arrays/big_endian.hpp"
 #include "core/status.hpp"
 
 namespace hemstitch {
 namespace {
-
-std::uint64_t load_big_endian(const std::byte* at, std::size_t bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < bytes; ++i) value = value << 8 | static_cast<std::uint64_t>(at[i]);
-  return value;
-}
 
 void store_big_endian(std::uint64_t value, std::size_t bytes, std::byte* at) {
   for (std::size_t i = 0; i < bytes; ++i) at[i] = static_cast<std::byte>(value >> 8 * (bytes - 1 - i));

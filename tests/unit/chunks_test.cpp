@@ -160,6 +160,7 @@ TEST(Chunks, AnyBytesAreSafe) {
       try {
         expect_sound(chunk_layout(input.bytes(), one.coding), data.size());
       } catch (const Error& error) {
+        if (error.status() == Status::kUnsupportedFeature) continue;  // it may be one of Blosc 2 now
         ASSERT_EQ(error.status(), chunk.status) << one.name << ": " << error.what();
       }
     }

@@ -6,7 +6,7 @@
 
 HDF5's own filters see one chunk at a time, under the library's lock. Here chunks are read as they stand in the file
 (`read_direct_chunk`), go to hemstitch together, and are put in place. The filters: deflate (1), shuffle (2), fletcher32 (3), Blosc (32001) with LZ4,
-zlib or Zstandard, LZ4 (32004), bitshuffle (32008) alone or with LZ4 or Zstandard, and Zstandard (32015). What is stored or selected in another way h5py
+zlib or Zstandard, LZ4 (32004), bitshuffle (32008) alone or with LZ4 or Zstandard, and Zstandard (32015). Blosc 2 (32026) is read. What is stored or selected in another way h5py
 reads and writes itself, where it has the filter. The files are any HDF5's.
 """
 
@@ -26,7 +26,7 @@ from ._errors import Error, Status
 from ._options import Backend
 from ._selection import axes_of
 
-_DEFLATE, _SHUFFLE, _FLETCHER32, _BLOSC, _LZ4, _BITSHUFFLE, _ZSTD = 1, 2, 3, 32001, 32004, 32008, 32015
+_DEFLATE, _SHUFFLE, _FLETCHER32, _BLOSC, _LZ4, _BITSHUFFLE, _ZSTD, _BLOSC2 = 1, 2, 3, 32001, 32004, 32008, 32015, 32026
 # What the fifth number of bitshuffle says of its blocks.
 _BITSHUFFLE_FORMATS = {0: None, 2: "lz4", 3: "zstd"}
 _BITSHUFFLE_BLOCK_BYTES, _BITSHUFFLE_LEAST = 8192, 128
@@ -195,7 +195,7 @@ def write(dataset: h5py.Dataset, data: Any, selection: Any = (), *, level: Optio
         data = _device.to_numpy(data)
     filters = _filters(dataset)
     axes = axes_of(selection, dataset.shape)
-    if filters is None or axes is None or any(axis.step != 1 for axis in axes):
+    if filters is None or axes is None or any(axis.step != 1 for axis in axes) or any(code not in _DO for code, _ in filters):
         dataset[selection] = data
         return
     lengths = [len(axis.indices) for axis in axes]
@@ -380,6 +380,11 @@ def _of_blosc(values):
     return dict(container="blosc", format=format) if format else None
 
 
+def _of_blosc2(_values):
+    """Its chunks say what they are."""
+    return dict(container="blosc", format="lz4")
+
+
 def _of_bitshuffle(values):
     """None of other formats, and of elements that are longer than the library takes them."""
     format = _BITSHUFFLE_FORMATS.get(values[4] if len(values) > 4 else 0, "another")
@@ -389,7 +394,7 @@ def _of_bitshuffle(values):
 
 
 # How chunks of a filter that compresses are stored: a stream or frame, or blocks in a container. None: not by us.
-_CONTAINERS = {_DEFLATE: _of_deflate, _ZSTD: _of_zstd, _LZ4: _of_lz4, _BLOSC: _of_blosc, _BITSHUFFLE: _of_bitshuffle}
+_CONTAINERS = {_DEFLATE: _of_deflate, _ZSTD: _of_zstd, _LZ4: _of_lz4, _BLOSC: _of_blosc, _BITSHUFFLE: _of_bitshuffle, _BLOSC2: _of_blosc2}
 
 
 def _from_container(chunks, container, sizes, threads):
@@ -410,6 +415,10 @@ def _lz4(chunks, values, level, _backend, threads):
 
 def _unblosc(chunks, values, sizes, _backend, threads):
     return _from_container(chunks, _of_blosc(values), sizes, threads)
+
+
+def _unblosc2(chunks, values, sizes, _backend, threads):
+    return _from_container(chunks, _of_blosc2(values), sizes, threads)
 
 
 def _blosc(chunks, values, level, _backend, threads):
@@ -440,5 +449,6 @@ def _bitshuffle(chunks, values, level, _backend, threads):
     return _into_container(chunks, threads, **container, block_bytes=block_bytes, level=level)
 
 
-_UNDO = {_DEFLATE: _inflate, _SHUFFLE: _unshuffle, _FLETCHER32: _check, _BLOSC: _unblosc, _LZ4: _unlz4, _BITSHUFFLE: _unbitshuffle, _ZSTD: _unzstd}
+_UNDO = {_DEFLATE: _inflate, _SHUFFLE: _unshuffle, _FLETCHER32: _check, _BLOSC: _unblosc, _LZ4: _unlz4, _BITSHUFFLE: _unbitshuffle, _ZSTD: _unzstd,
+         _BLOSC2: _unblosc2}
 _DO = {_DEFLATE: _deflate, _SHUFFLE: _shuffle, _FLETCHER32: _add_checksum, _BLOSC: _blosc, _LZ4: _lz4, _BITSHUFFLE: _bitshuffle, _ZSTD: _zstd}

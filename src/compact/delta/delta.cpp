@@ -45,8 +45,9 @@ void for_numbers(const char* function, std::span<const std::byte> source, std::u
                 fmt::format("{}: a source of {} bytes and a target of {}; give both the same size", function,
                             source.size(), target.size()));
   if (element_bytes != 1 && element_bytes != 2 && element_bytes != 4 && element_bytes != 8)
-    throw Error(Status::kInvalidOption,
-                fmt::format("element_bytes is {}; {}: integers have 1, 2, 4 or 8 bytes", element_bytes, function));
+    throw Error(
+        Status::kInvalidOption,
+        fmt::format("element_bytes is {}; {}: integers have 1, 2, 4 or 8 bytes", element_bytes, function));
   refuse_overlap(source, target, "the target", "the source");
   switch (element_bytes) {
     case 1:
