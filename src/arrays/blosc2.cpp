@@ -24,7 +24,8 @@ constexpr unsigned kExtended = 1 | 4, kIsStored = 2, kIsOnePart = 16, kCodecsShi
 // Of the flags behind: what the special value is. The others are dictionaries, more headers, lazy chunks and measured codecs.
 constexpr unsigned kSpecialShift = 4, kSpecialMask = 7, kOtherFlags = 0x8F;
 constexpr unsigned kSpecialZeros = 1, kSpecialNans = 2, kSpecialValue = 3, kSpecialNotSet = 4;
-constexpr std::uint8_t kNoFilter = 0, kShuffleFilter = 1, kBitshuffleFilter = 2, kDeltaFilter = 3, kTruncateFilter = 4;
+constexpr std::uint8_t kNoFilter = 0, kShuffleFilter = 1, kBitshuffleFilter = 2, kDeltaFilter = 3,
+                       kTruncateFilter = 4;
 
 [[noreturn]] void damaged_blosc2(Status status, const std::string& what) {
   throw Error(status, "a chunk of Blosc 2 " + what);
@@ -59,8 +60,8 @@ std::array<std::uint8_t, 6> read_filters(const std::byte* codes, const std::byte
     const auto code = static_cast<std::uint8_t>(codes[i]);
     if (code == kNoFilter || code == kTruncateFilter) continue;
     if (code > kTruncateFilter)
-      unsupported_blosc2(
-          fmt::format("with the filter number {}: only shuffle, bitshuffle, delta and truncation are supported", code));
+      unsupported_blosc2(fmt::format(
+          "with the filter number {}: only shuffle, bitshuffle, delta and truncation are supported", code));
     if (code == kShuffleFilter && parameters[i] != std::byte{0})
       unsupported_blosc2("whose shuffle has a parameter");
     // Differences from the first block, as it was before any filter.
@@ -110,8 +111,10 @@ Blosc2Chunk read_blosc2_chunk(std::span<const std::byte> input, std::size_t begi
   chunk.block_bytes = load_le32(header + 8);
   chunk.bytes = load_le32(header + 12);
   if (chunk.bytes > given.size())
-    damaged_blosc2(Status::kTruncated, fmt::format("should have {} bytes, and has {}", chunk.bytes, given.size()));
-  if (chunk.bytes < kBlosc2HeaderBytes || chunk.content_bytes > kBloscMostContentBytes || chunk.element_bytes == 0)
+    damaged_blosc2(Status::kTruncated,
+                   fmt::format("should have {} bytes, and has {}", chunk.bytes, given.size()));
+  if (chunk.bytes < kBlosc2HeaderBytes || chunk.content_bytes > kBloscMostContentBytes ||
+      chunk.element_bytes == 0)
     damaged_blosc2(Status::kCorruptHeader,
                    fmt::format("says that it has {} bytes, {} of content, and elements of {}", chunk.bytes,
                                chunk.content_bytes, chunk.element_bytes));
@@ -138,12 +141,11 @@ Blosc2Chunk read_blosc2_chunk(std::span<const std::byte> input, std::size_t begi
   if (chunk.block_bytes == 0 || chunk.block_bytes > chunk.content_bytes ||
       (chunk.has_parts && chunk.block_bytes % chunk.element_bytes != 0))
     damaged_blosc2(Status::kCorruptHeader,
-                   fmt::format("says that its blocks have {} bytes, of {}, and its elements {}", chunk.block_bytes,
-                               chunk.content_bytes, chunk.element_bytes));
+                   fmt::format("says that its blocks have {} bytes, of {}, and its elements {}",
+                               chunk.block_bytes, chunk.content_bytes, chunk.element_bytes));
   if ((chunk.content_bytes - 1) / chunk.block_bytes >= data_bytes / kBloscSizeBytes)
-    damaged_blosc2(Status::kCorruptHeader,
-                   fmt::format("has {} bytes, too few for blocks of {} bytes of {}", chunk.bytes, chunk.block_bytes,
-                               chunk.content_bytes));
+    damaged_blosc2(Status::kCorruptHeader, fmt::format("has {} bytes, too few for blocks of {} bytes of {}",
+                                                       chunk.bytes, chunk.block_bytes, chunk.content_bytes));
   return chunk;
 }
 
@@ -154,9 +156,9 @@ bool has_filter(const Blosc2Chunk& chunk, std::uint8_t filter) {
 // ---- Frames ----
 
 constexpr std::string_view kFrameMagic("b2frame\0", 8);
-constexpr std::size_t kMagicAt = 2, kHeaderBytesAt = 11, kFrameBytesAt = 16, kFrameFlagsAt = 25, kFrameTypeAt = 26,
-                      kContentBytesAt = 30, kChunksBytesAt = 39, kItemBytesAt = 48, kChunkBytesAt = 58,
-                      kMetalayersAt = 87;
+constexpr std::size_t kMagicAt = 2, kHeaderBytesAt = 11, kFrameBytesAt = 16, kFrameFlagsAt = 25,
+                      kFrameTypeAt = 26, kContentBytesAt = 30, kChunksBytesAt = 39, kItemBytesAt = 48,
+                      kChunkBytesAt = 58, kMetalayersAt = 87;
 constexpr unsigned kVariableChunks = 64;
 constexpr std::size_t kIndexBytes = 8;
 // Of more chunks than a frame has bytes each holds so much content: what is allocated for a chunk is far less.
@@ -170,7 +172,8 @@ constexpr std::size_t kMostBlosc2Axes = 15;
 
 bool is_blosc2_frame(std::span<const std::byte> input) {
   // An array and a text of msgpack: neither is a version of a chunk's.
-  return input.size() >= kMagicAt + kFrameMagic.size() && input[0] >> 4 == std::byte{9} && input[1] == std::byte{0xA8} &&
+  return input.size() >= kMagicAt + kFrameMagic.size() && input[0] >> 4 == std::byte{9} &&
+         input[1] == std::byte{0xA8} &&
          std::memcmp(input.data() + kMagicAt, kFrameMagic.data(), kFrameMagic.size()) == 0;
 }
 
@@ -258,8 +261,9 @@ void read_array(std::span<const std::byte> layer, Blosc2FrameHeader& header) {
       continue;
     }
     if (axis.chunk == 0 || axis.block == 0 || axis.block > axis.chunk)
-      damaged_frame(Status::kCorruptHeader, fmt::format("holds an array with chunks of {} and blocks of {} on an axis",
-                                                        axis.chunk, axis.block));
+      damaged_frame(Status::kCorruptHeader,
+                    fmt::format("holds an array with chunks of {} and blocks of {} on an axis", axis.chunk,
+                                axis.block));
     content = sized_product(content, axis.extent, kMostBytes);
     axis.chunks = (axis.extent - 1) / axis.chunk + 1;
     axis.blocks = (axis.chunk - 1) / axis.block + 1;
@@ -272,9 +276,10 @@ void read_array(std::span<const std::byte> layer, Blosc2FrameHeader& header) {
     return;
   }
   if (of_chunk != header.chunk_bytes || sized_product(chunks, of_chunk, kMostBytes) != header.bytes_in_chunks)
-    damaged_frame(Status::kCorruptHeader,
-                  fmt::format("holds {} chunks of an array of {} bytes, and says that it has {} bytes in chunks of {}",
-                              chunks, of_chunk, header.bytes_in_chunks, header.chunk_bytes));
+    damaged_frame(
+        Status::kCorruptHeader,
+        fmt::format("holds {} chunks of an array of {} bytes, and says that it has {} bytes in chunks of {}",
+                    chunks, of_chunk, header.bytes_in_chunks, header.chunk_bytes));
 }
 
 Blosc2FrameHeader read_frame_header(std::span<const std::byte> input) {
@@ -283,26 +288,33 @@ Blosc2FrameHeader read_frame_header(std::span<const std::byte> input) {
   const std::byte* const at = input.data();
   Blosc2FrameHeader header;
   header.header_bytes = load_big_endian(at + kHeaderBytesAt, 4);
-  const std::uint64_t bytes = load_big_endian(at + kFrameBytesAt, 8), chunks = load_big_endian(at + kChunksBytesAt, 8);
+  const std::uint64_t bytes = load_big_endian(at + kFrameBytesAt, 8),
+                      chunks = load_big_endian(at + kChunksBytesAt, 8);
   header.content_bytes = header.bytes_in_chunks = load_big_endian(at + kContentBytesAt, 8);
   header.item_bytes = static_cast<std::uint32_t>(load_big_endian(at + kItemBytesAt, 4));
   header.chunk_bytes = load_big_endian(at + kChunkBytesAt, 4);
-  if (const auto flags = static_cast<unsigned>(at[kFrameFlagsAt]), type = static_cast<unsigned>(at[kFrameTypeAt]);
+  if (const auto flags = static_cast<unsigned>(at[kFrameFlagsAt]),
+      type = static_cast<unsigned>(at[kFrameTypeAt]);
       (flags & kVariableChunks) != 0 || type % 16 != 0)
-    throw Error(Status::kUnsupportedFeature,
-                fmt::format("a frame of Blosc 2 with the flags {:02x}, of type {}: only contiguous frames with chunks "
-                            "of one size are supported",
-                            flags, type % 16));
+    throw Error(
+        Status::kUnsupportedFeature,
+        fmt::format(
+            "a frame of Blosc 2 with the flags {:02x}, of type {}: only contiguous frames with chunks "
+            "of one size are supported",
+            flags, type % 16));
   if (bytes > input.size())
     damaged_frame(Status::kTruncated, fmt::format("should have {} bytes, and has {}", bytes, input.size()));
-  if (header.header_bytes < kMetalayersAt || header.header_bytes > bytes || chunks > bytes - header.header_bytes ||
-      header.item_bytes == 0 || header.bytes_in_chunks > std::uint64_t{1} << 62 ||
-      (header.bytes_in_chunks != 0 && (header.chunk_bytes == 0 || header.chunk_bytes > kBloscMostContentBytes)))
-    damaged_frame(Status::kCorruptHeader,
-                  fmt::format("says that it has {} bytes, {} of them header and {} chunks, which hold {} bytes in "
-                              "chunks of {}, of elements of {}",
-                              bytes, header.header_bytes, chunks, header.bytes_in_chunks, header.chunk_bytes,
-                              header.item_bytes));
+  if (header.header_bytes < kMetalayersAt || header.header_bytes > bytes ||
+      chunks > bytes - header.header_bytes || header.item_bytes == 0 ||
+      header.bytes_in_chunks > std::uint64_t{1} << 62 ||
+      (header.bytes_in_chunks != 0 &&
+       (header.chunk_bytes == 0 || header.chunk_bytes > kBloscMostContentBytes)))
+    damaged_frame(
+        Status::kCorruptHeader,
+        fmt::format("says that it has {} bytes, {} of them header and {} chunks, which hold {} bytes in "
+                    "chunks of {}, of elements of {}",
+                    bytes, header.header_bytes, chunks, header.bytes_in_chunks, header.chunk_bytes,
+                    header.item_bytes));
   header.frame = input.first(bytes);
   header.index_begin = header.header_bytes + chunks;
   const std::span<const std::byte> layer = array_metalayer(input.first(header.header_bytes));
@@ -335,7 +347,8 @@ Blosc2Content read_frame(const Blosc2FrameHeader& header) {
   const std::uint64_t count = (header.bytes_in_chunks - 1) / header.chunk_bytes + 1;
   if (count > kBloscMostContentBytes / kIndexBytes ||
       (count > header.frame.size() && count > header.content_bytes / kLeastContentOfChunk))
-    damaged_frame(Status::kCorruptHeader, fmt::format("has {} bytes, and {} chunks", header.frame.size(), count));
+    damaged_frame(Status::kCorruptHeader,
+                  fmt::format("has {} bytes, and {} chunks", header.frame.size(), count));
   const std::vector<std::byte> places = read_frame_index(header, count);
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t place = load_le64(places.data() + i * kIndexBytes), begin = i * header.chunk_bytes,
@@ -350,20 +363,23 @@ Blosc2Content read_frame(const Blosc2FrameHeader& header) {
       check_nans(chunk);
     } else {
       if (place > header.frame.size() - header.header_bytes)
-        damaged_frame(Status::kCorruptBlock, fmt::format("has a chunk {} at byte {}, behind its end", i, place));
+        damaged_frame(Status::kCorruptBlock,
+                      fmt::format("has a chunk {} at byte {}, behind its end", i, place));
       chunk = read_blosc2_chunk(header.frame, header.header_bytes + place);
     }
     if (chunk.content_bytes != bytes)
-      damaged_frame(Status::kCorruptBlock,
-                    fmt::format("has a chunk {} of {} bytes of content, not {}", i, chunk.content_bytes, bytes));
+      damaged_frame(Status::kCorruptBlock, fmt::format("has a chunk {} of {} bytes of content, not {}", i,
+                                                       chunk.content_bytes, bytes));
     chunk.content_begin = begin;
     if (!content.axes.empty()) {
       std::uint64_t of_block = content.item_bytes;
       for (const Blosc2Axis& axis : content.axes) of_block *= axis.block;
       if (chunk.kind == Blosc2Chunk::Kind::kBlocks && chunk.block_bytes != of_block)
-        throw Error(Status::kUnsupportedFeature,
-                    fmt::format("a frame of Blosc 2 holds an array with blocks of {} bytes, and a chunk with blocks of {}",
-                                of_block, chunk.block_bytes));
+        throw Error(
+            Status::kUnsupportedFeature,
+            fmt::format(
+                "a frame of Blosc 2 holds an array with blocks of {} bytes, and a chunk with blocks of {}",
+                of_block, chunk.block_bytes));
       chunk.block_bytes = static_cast<std::uint32_t>(of_block);
     }
     content.chunks.push_back(chunk);
@@ -409,7 +425,8 @@ bool restore_parts(std::span<const std::byte> data, const Blosc2Chunk& chunk, st
     const std::span<std::byte> content = room.subspan(part * bytes, bytes);
     if (coded <= 0) {
       // A run of the byte that is the size without its sign; the byte behind says so.
-      if (coded < 0 && (coded < -255 || at == data.size() || (data[at++] & std::byte{1}) == std::byte{0})) return false;
+      if (coded < 0 && (coded < -255 || at == data.size() || (data[at++] & std::byte{1}) == std::byte{0}))
+        return false;
       std::memset(content.data(), -coded, bytes);
       continue;
     }
@@ -428,7 +445,9 @@ bool restore_parts(std::span<const std::byte> data, const Blosc2Chunk& chunk, st
 
 // Each byte is its difference (XOR) from the same of the element before, or, in other blocks than the first one, of the first block.
 void undo_delta(std::span<std::byte> block, std::span<const std::byte> first, std::uint32_t element_bytes) {
-  const std::uint32_t word = element_bytes == 2 || element_bytes == 4 ? element_bytes : element_bytes % 8 == 0 ? 8 : 1;
+  const std::uint32_t word = element_bytes == 2 || element_bytes == 4 ? element_bytes
+                             : element_bytes % 8 == 0                 ? 8
+                                                                      : 1;
   const std::size_t end = block.size() / word * word;
   const bool is_first = block.data() == first.data();
   for (std::size_t i = is_first ? word : 0; i < end; ++i) block[i] ^= is_first ? block[i - word] : first[i];
@@ -439,12 +458,14 @@ bool restore_block(std::span<const std::byte> input, const Blosc2Chunk& chunk, s
                    std::span<const std::byte> first, std::span<std::byte> room, ChunkWorker& worker) {
   const std::span<const std::byte> data = input.subspan(chunk.begin, chunk.bytes);
   if (chunk.kind == Blosc2Chunk::Kind::kStored) {
-    std::memcpy(room.data(), data.data() + kBlosc2HeaderBytes + std::uint64_t{block} * chunk.block_bytes, room.size());
+    std::memcpy(room.data(), data.data() + kBlosc2HeaderBytes + std::uint64_t{block} * chunk.block_bytes,
+                room.size());
     return true;
   }
   // A filter rearranges from one room to another, so that the last one gets to where the content is wanted.
-  const auto moves = std::ranges::count_if(
-      chunk.undone, [](std::uint8_t filter) { return filter == kShuffleFilter || filter == kBitshuffleFilter; });
+  const auto moves = std::ranges::count_if(chunk.undone, [](std::uint8_t filter) {
+    return filter == kShuffleFilter || filter == kBitshuffleFilter;
+  });
   std::span<std::byte> content = moves == 0 ? room : worker.rearranged(room.size());
   if (!restore_parts(data, chunk, block, content, worker)) return false;
   std::span<std::byte> other = moves > 1 ? worker.compressed(room.size()) : std::span<std::byte>();
@@ -482,7 +503,8 @@ Box box_of_block(const Blosc2Content& content, std::uint64_t block) {
 
 Box box_of_chunk(const Blosc2Content& content) {
   Box box{};
-  for (std::size_t i = 0; i < content.axes.size(); ++i) box.at(i) = {0, content.axes[i].chunk, content.axes[i].chunk};
+  for (std::size_t i = 0; i < content.axes.size(); ++i)
+    box.at(i) = {0, content.axes[i].chunk, content.axes[i].chunk};
   return box;
 }
 
@@ -526,17 +548,20 @@ std::uint32_t blocks_of(const Blosc2Content& content, const Blosc2Chunk& chunk) 
 
 std::uint64_t block_bytes_at(const Blosc2Chunk& chunk, std::uint32_t blocks, std::uint32_t block) {
   if (blocks == 1) return chunk.content_bytes;
-  return std::min<std::uint64_t>(chunk.block_bytes, chunk.content_bytes - std::uint64_t{block} * chunk.block_bytes);
+  return std::min<std::uint64_t>(chunk.block_bytes,
+                                 chunk.content_bytes - std::uint64_t{block} * chunk.block_bytes);
 }
 
 }  // namespace
 
 bool is_blosc2(std::span<const std::byte> chunk) {
-  return is_blosc2_frame(chunk) || (chunk.size() > 2 && (static_cast<unsigned>(chunk[2]) & kExtended) == kExtended);
+  return is_blosc2_frame(chunk) ||
+         (chunk.size() > 2 && (static_cast<unsigned>(chunk[2]) & kExtended) == kExtended);
 }
 
 std::uint64_t blosc2_content_bytes(std::span<const std::byte> input) {
-  return is_blosc2_frame(input) ? read_frame_header(input).content_bytes : read_blosc2_chunk(input, 0).content_bytes;
+  return is_blosc2_frame(input) ? read_frame_header(input).content_bytes
+                                : read_blosc2_chunk(input, 0).content_bytes;
 }
 
 Blosc2Content read_blosc2(std::span<const std::byte> input, std::uint64_t expected_bytes) {
@@ -556,7 +581,8 @@ std::vector<Blosc2Unit> blosc2_units(const Blosc2Content& content) {
   for (std::size_t i = 0; i < content.chunks.size(); ++i) {
     const Blosc2Chunk& chunk = content.chunks[i];
     if (chunk.content_bytes == 0) continue;
-    const std::uint32_t blocks = blocks_of(content, chunk), at_once = has_filter(chunk, kDeltaFilter) ? blocks : 1;
+    const std::uint32_t blocks = blocks_of(content, chunk),
+                        at_once = has_filter(chunk, kDeltaFilter) ? blocks : 1;
     for (std::uint32_t first = 0; first < blocks; first += at_once)
       units.push_back({static_cast<std::uint32_t>(i), first, at_once});
   }
@@ -568,9 +594,9 @@ std::uint64_t blosc2_unit_bytes(const Blosc2Content& content, const Blosc2Unit& 
   return unit.count * block_bytes_at(chunk, blocks_of(content, chunk), unit.first);
 }
 
-std::optional<std::uint32_t> restore_blosc2_unit(std::span<const std::byte> input, const Blosc2Content& content,
-                                                 const Blosc2Unit& unit, std::span<std::byte> output,
-                                                 ChunkWorker& worker) {
+std::optional<std::uint32_t> restore_blosc2_unit(std::span<const std::byte> input,
+                                                 const Blosc2Content& content, const Blosc2Unit& unit,
+                                                 std::span<std::byte> output, ChunkWorker& worker) {
   const Blosc2Chunk& chunk = content.chunks[unit.chunk];
   const bool is_array = !content.axes.empty();
   if (has_one_value(chunk)) {
@@ -579,7 +605,9 @@ std::optional<std::uint32_t> restore_blosc2_unit(std::span<const std::byte> inpu
       fill_with(output.subspan(chunk.content_begin, chunk.content_bytes), value);
     else
       for_rows(content, unit.chunk, box_of_chunk(content),
-               [&](std::uint64_t, std::uint64_t to, std::uint64_t bytes) { fill_with(output.subspan(to, bytes), value); });
+               [&](std::uint64_t, std::uint64_t to, std::uint64_t bytes) {
+                 fill_with(output.subspan(to, bytes), value);
+               });
     return std::nullopt;
   }
   const std::uint32_t blocks = blocks_of(content, chunk);

@@ -66,8 +66,8 @@ std::vector<Blosc2Unit> blosc2_units(const Blosc2Content& content);
 std::uint64_t blosc2_unit_bytes(const Blosc2Content& content, const Blosc2Unit& unit);
 
 // Restores a unit to its place in `output`, which has the whole content. Nothing, or the number of the block of the chunk that is damaged.
-std::optional<std::uint32_t> restore_blosc2_unit(std::span<const std::byte> input, const Blosc2Content& content,
-                                                 const Blosc2Unit& unit, std::span<std::byte> output,
-                                                 ChunkWorker& worker);
+std::optional<std::uint32_t> restore_blosc2_unit(std::span<const std::byte> input,
+                                                 const Blosc2Content& content, const Blosc2Unit& unit,
+                                                 std::span<std::byte> output, ChunkWorker& worker);
 
 }  // namespace hemstitch

@@ -17,7 +17,9 @@ namespace {
 
 constexpr std::size_t kHeader1 = 16, kHeader2 = 32;
 
-void append(Bytes& bytes, std::span<const std::byte> more) { bytes.insert(bytes.end(), more.begin(), more.end()); }
+void append(Bytes& bytes, std::span<const std::byte> more) {
+  bytes.insert(bytes.end(), more.begin(), more.end());
+}
 
 void append_number(Bytes& bytes, std::uint64_t number, std::size_t width) {
   while (width-- > 0) bytes.push_back(static_cast<std::byte>(number >> 8 * width));
@@ -43,9 +45,8 @@ Bytes blosc2_chunk(std::span<const std::byte> content, const ChunkCoding& coding
   chunk[0] = std::byte{5};
   chunk[2] = static_cast<std::byte>(flags | 5);
   store_le32(chunk.data() + 12, static_cast<std::uint32_t>(chunk.size()));
-  const std::size_t blocks = (flags & 2) != 0 || content.empty()
-                                 ? 0
-                                 : (content.size() - 1) / load_le32(chunk.data() + 8) + 1;
+  const std::size_t blocks =
+      (flags & 2) != 0 || content.empty() ? 0 : (content.size() - 1) / load_le32(chunk.data() + 8) + 1;
   for (std::size_t i = 0; i < blocks; ++i) {
     std::byte* const place = chunk.data() + kHeader2 + 4 * i;
     store_le32(place, load_le32(place) + kHeader2 - kHeader1);
@@ -54,7 +55,8 @@ Bytes blosc2_chunk(std::span<const std::byte> content, const ChunkCoding& coding
 }
 
 // Of which all elements are one value: 1 zeros, 2 NaN, 3 `value`, 4 not set.
-Bytes special_chunk(std::uint32_t content_bytes, unsigned element_bytes, unsigned special, std::span<const std::byte> value = {}) {
+Bytes special_chunk(std::uint32_t content_bytes, unsigned element_bytes, unsigned special,
+                    std::span<const std::byte> value = {}) {
   Bytes chunk(kHeader2);
   chunk[0] = std::byte{5};
   chunk[2] = std::byte{5};
@@ -81,7 +83,9 @@ Bytes frame_of(const std::vector<Bytes>& chunks, std::uint64_t content_bytes, st
   if (!array.shape.empty()) {
     layers = bytes_of_text("\x93\xCD");
     append_number(layers, 17, 2);
-    append(layers, bytes_of_text(std::string_view("\xDE\0\1\xA4" "b2nd\xD2", 9)));
+    append(layers, bytes_of_text(std::string_view("\xDE\0\1\xA4"
+                                                  "b2nd\xD2",
+                                                  9)));
     append_number(layers, 107, 4);
     append(layers, bytes_of_text(std::string_view("\xDC\0\1", 3)));
     Bytes layer = bytes_of_text(std::string_view("\x97\0", 2));
@@ -108,7 +112,8 @@ Bytes frame_of(const std::vector<Bytes>& chunks, std::uint64_t content_bytes, st
   Bytes data, places;
   for (const Bytes& chunk : chunks) {
     places.resize(places.size() + 8);
-    store_le64(places.data() + places.size() - 8, chunk.empty() ? kIndexed | std::uint64_t{1} << 56 : data.size());
+    store_le64(places.data() + places.size() - 8,
+               chunk.empty() ? kIndexed | std::uint64_t{1} << 56 : data.size());
     append(data, chunk);
   }
   Bytes index = special_chunk(static_cast<std::uint32_t>(places.size()), 8, 0);
@@ -116,7 +121,10 @@ Bytes frame_of(const std::vector<Bytes>& chunks, std::uint64_t content_bytes, st
   store_le32(index.data() + 12, static_cast<std::uint32_t>(kHeader2 + places.size()));
   append(index, places);
 
-  Bytes frame = bytes_of_text(std::string_view("\x9E\xA8" "b2frame\0\xD2", 11));
+  Bytes frame =
+      bytes_of_text(std::string_view("\x9E\xA8"
+                                     "b2frame\0\xD2",
+                                     11));
   const std::size_t header_bytes = 87 + layers.size();
   append_number(frame, header_bytes, 4);
   append_number(frame, 0xCF, 1);
@@ -144,8 +152,8 @@ ArrayChunk restored2(std::span<const std::byte> data, std::span<std::byte> outpu
   return chunk;
 }
 
-void expect_content(std::span<const std::byte> data, std::span<const std::byte> content, const std::string& what,
-                    unsigned threads = 1) {
+void expect_content(std::span<const std::byte> data, std::span<const std::byte> content,
+                    const std::string& what, unsigned threads = 1) {
   for (const Against against : {Against::kUpperGuard, Against::kLowerGuard}) {
     GuardedBuffer input(data, against), output(content.size(), against);
     ASSERT_EQ(chunk_content_bytes(input.bytes(), {}), content.size());
@@ -167,7 +175,8 @@ TEST(Blosc2, ChunksAndFramesComeBack) {
   for (const ChunkCoding& coding : codings2())
     for (const std::size_t size : {0U, 1U, 100U, 20'000U})
       for (const Bytes& content : {random_bytes(size), wordy_bytes(size)}) {
-        if (coding.filter == ChunkFilter::kBitshuffle && size % 32 != 0 && size > 4) continue;  // Blosc 1 has no rest of bits
+        if (coding.filter == ChunkFilter::kBitshuffle && size % 32 != 0 && size > 4)
+          continue;  // Blosc 1 has no rest of bits
         const Bytes chunk = blosc2_chunk(content, coding);
         expect_content(chunk, content, "a chunk");
         if (size == 0) continue;
@@ -175,8 +184,26 @@ TEST(Blosc2, ChunksAndFramesComeBack) {
         Bytes more = content;
         more.resize(2 * size);  // zeros, in the index alone
         append(more, content);
-        expect_content(frame_of({chunk, {}, chunk}, 3 * size, static_cast<std::uint32_t>(size), 1), more, "a frame of three");
+        expect_content(frame_of({chunk, {}, chunk}, 3 * size, static_cast<std::uint32_t>(size), 1), more,
+                       "a frame of three");
       }
+}
+
+TEST(Blosc2, DifferencesAreFromTheFirstBlock) {
+  const Bytes content = wordy_bytes(10'000);
+  for (const std::uint32_t word : {1U, 2U, 4U, 8U}) {
+    Bytes differences = content;
+    for (std::size_t i = 0; i < content.size(); ++i)
+      if (i >= 4096)
+        differences[i] ^= content[i % 4096];
+      else if (i >= word)
+        differences[i] ^= content[i - word];
+    Bytes chunk =
+        blosc2_chunk(differences, {.format = Format::kZstd, .element_bytes = word, .block_bytes = 4096});
+    ASSERT_LT(chunk.size(), content.size());
+    chunk[16] = std::byte{3};
+    expect_content(chunk, content, "differences", 2);
+  }
 }
 
 TEST(Blosc2, AllElementsAreOneValue) {
@@ -215,8 +242,9 @@ TEST(Blosc2, PartsMayBeRuns) {
   expect_content(chunk_of_part(50, -7, run), Bytes(50, std::byte{7}), "sevens");
   expect_content(chunk_of_part(50, -255, run), Bytes(50, std::byte{255}), "the highest");
   Bytes room(50);
-  for (const Bytes& bad : {chunk_of_part(50, -7, {}), chunk_of_part(50, -256, run), chunk_of_part(50, -7, other),
-                           chunk_of_part(50, std::numeric_limits<std::int32_t>::min(), run), chunk_of_part(50, 2, run)}) {
+  for (const Bytes& bad :
+       {chunk_of_part(50, -7, {}), chunk_of_part(50, -256, run), chunk_of_part(50, -7, other),
+        chunk_of_part(50, std::numeric_limits<std::int32_t>::min(), run), chunk_of_part(50, 2, run)}) {
     GuardedBuffer input(bad);
     EXPECT_EQ(restored2(input.bytes(), room).status, Status::kCorruptBlock);
   }
@@ -224,14 +252,18 @@ TEST(Blosc2, PartsMayBeRuns) {
 
 TEST(Blosc2, BlosclzRestores) {
   // A run of literals, a match that runs into itself, one with a long length, literals.
-  Bytes input = bytes_of_text(std::string_view("\x02" "abc\x20\x02\xE0\xFF\x05\x00\x00z", 12));
+  Bytes input =
+      bytes_of_text(std::string_view("\x02"
+                                     "abc\x20\x02\xE0\xFF\x05\x00\x00z",
+                                     12));
   Bytes expected = bytes_of_text("abcabc");
   expected.resize(expected.size() + 6 + 255 + 5 + 3, std::byte{'c'});
   expected.push_back(std::byte{'z'});
   const auto restores = [&](std::span<const std::byte> given, std::size_t size) {
     GuardedBuffer guarded(given), output(size);
     const bool done = restore_blosclz(guarded.bytes(), output.bytes());
-    return done && std::ranges::equal(output.bytes(), std::span(expected).first(std::min(size, expected.size())));
+    return done &&
+           std::ranges::equal(output.bytes(), std::span(expected).first(std::min(size, expected.size())));
   };
   EXPECT_TRUE(restores(input, expected.size()));
   EXPECT_FALSE(restores(input, expected.size() - 1));
@@ -259,7 +291,8 @@ TEST(Blosc2, BlosclzRestores) {
 }
 
 // The content of a chunk of an array as it is stored: block by block, filled up.
-Bytes boxed(const Array& array, std::span<const std::byte> content, std::size_t chunk_row, std::size_t chunk_column) {
+Bytes boxed(const Array& array, std::span<const std::byte> content, std::size_t chunk_row,
+            std::size_t chunk_column) {
   Bytes data;
   const auto up = [](std::uint32_t one, std::uint32_t other) { return (one + other - 1) / other * other; };
   for (std::uint32_t row = 0; row < up(array.chunk[0], array.block[0]); row += array.block[0])
@@ -267,7 +300,8 @@ Bytes boxed(const Array& array, std::span<const std::byte> content, std::size_t 
       for (std::uint32_t y = row; y < row + array.block[0]; ++y)
         for (std::uint32_t x = column; x < column + array.block[1]; ++x) {
           const std::uint64_t at_y = chunk_row * array.chunk[0] + y, at_x = chunk_column * array.chunk[1] + x;
-          const bool is_in = y < array.chunk[0] && x < array.chunk[1] && at_y < array.shape[0] && at_x < array.shape[1];
+          const bool is_in =
+              y < array.chunk[0] && x < array.chunk[1] && at_y < array.shape[0] && at_x < array.shape[1];
           for (std::size_t byte = 0; byte < 4; ++byte)
             data.push_back(is_in ? content[(at_y * array.shape[1] + at_x) * 4 + byte] : std::byte{0xEE});
         }
@@ -289,8 +323,9 @@ ArrayFrame array_frame() {
   }
   std::vector<Bytes> chunks;
   for (const auto& [row, column] : {std::pair{0, 0}, {0, 1}, {1, 0}})
-    chunks.push_back(blosc2_chunk(boxed(array, made.content, row, column),
-                                  {.filter = ChunkFilter::kShuffle, .element_bytes = 4, .block_bytes = 7 * 11 * 4}));
+    chunks.push_back(
+        blosc2_chunk(boxed(array, made.content, row, column),
+                     {.filter = ChunkFilter::kShuffle, .element_bytes = 4, .block_bytes = 7 * 11 * 4}));
   chunks.emplace_back();
   constexpr std::uint32_t kChunkBytes = 35 * 44 * 4;
   made.frame = frame_of(chunks, 4 * kChunkBytes, kChunkBytes, 4, array);
@@ -336,7 +371,9 @@ TEST(Blosc2, AnyBytesAreSafe) {
   const Bytes words = wordy_bytes(3000);
   std::vector<ArrayFrame> some;
   for (const ChunkCoding& coding : codings2()) {
-    Bytes chunk = blosc2_chunk(std::span(words).first(2976), {.format = coding.format, .filter = coding.filter, .element_bytes = 4, .block_bytes = 992});
+    Bytes chunk = blosc2_chunk(
+        std::span(words).first(2976),
+        {.format = coding.format, .filter = coding.filter, .element_bytes = 4, .block_bytes = 992});
     some.push_back({Bytes(2976), chunk});
     some.back().frame[16] = std::byte{3};  // delta, first
     some.push_back({Bytes(2976), chunk});
@@ -365,7 +402,8 @@ TEST(Blosc2, AnyBytesAreSafe) {
 TEST_WITH_THREADS(Blosc2, DamageStaysInItsChunk) {
   const ArrayFrame made = array_frame();
   const Bytes content = wordy_bytes(100'000);
-  const Bytes chunk = blosc2_chunk(content, {.filter = ChunkFilter::kShuffle, .element_bytes = 4, .block_bytes = 4096});
+  const Bytes chunk =
+      blosc2_chunk(content, {.filter = ChunkFilter::kShuffle, .element_bytes = 4, .block_bytes = 4096});
   Bytes bad = chunk;
   bad.resize(bad.size() - 1);
   Bytes rooms[9];

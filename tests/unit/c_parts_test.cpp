@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "hemstitch/arrays.h"
 #include "hemstitch/choice.h"
 #include "hemstitch/compact.h"
 #include "hemstitch/files.h"
@@ -513,6 +514,92 @@ TEST(CCompact, GathersScattersAndShuffles) {
     EXPECT_EQ(call(counts, 9, 1, 0, nullptr), HEMSTITCH_INVALID_OPTION);
     EXPECT_EQ(call(nullptr, 0, 1, 0, nullptr), HEMSTITCH_OK);
   }
+}
+
+TEST(CArrays, ChunksComeBack) {
+  std::string content(9000, '\0');
+  for (std::size_t i = 0; i < content.size(); ++i)
+    content[i] = static_cast<char>(i / 8 % 4 == 0 ? i / 64 : 0);
+  hemstitch_chunk_coding coding{};
+  coding.size = sizeof coding;
+  coding.format = HEMSTITCH_FORMAT_ZSTD;
+  coding.filter = HEMSTITCH_CHUNK_SHUFFLED;
+  coding.element_bytes = 8;
+  coding.block_bytes = 4096;
+  coding.threads = 1;
+  size_t bound = 0;
+  ASSERT_EQ(hemstitch_chunk_bound(&coding, content.size(), &bound), HEMSTITCH_OK) << message();
+  std::string chunks[2] = {std::string(bound, '\0'), std::string(bound, '\0')}, back(content.size(), '\0');
+  hemstitch_item items[2]{};
+  for (std::size_t i = 0; i < 2; ++i) {
+    items[i].input = content.data();
+    items[i].input_bytes = content.size();
+    items[i].output = chunks[i].data();
+    items[i].output_capacity = i == 0 ? bound : 20;
+  }
+  ASSERT_EQ(hemstitch_compress_chunks(&coding, items, 2), HEMSTITCH_OK) << message();
+  EXPECT_EQ(items[0].status, HEMSTITCH_OK);
+  EXPECT_EQ(items[1].status, HEMSTITCH_OUTPUT_TOO_SMALL);
+  EXPECT_LT(items[0].output_bytes, content.size() / 4);
+  const std::string chunk = chunks[0].substr(0, items[0].output_bytes);
+  std::uint64_t content_bytes = 0;
+  ASSERT_EQ(hemstitch_chunk_content_bytes(nullptr, chunk.data(), chunk.size(), &content_bytes), HEMSTITCH_OK);
+  EXPECT_EQ(content_bytes, content.size());
+
+  std::string other(content.size(), '\0');
+  items[0] = {chunk.data(), chunk.size(), back.data(), back.size(), 0, HEMSTITCH_INTERNAL, {}};
+  items[1] = {chunk.data(), chunk.size() - 1, other.data(), other.size(), 0, HEMSTITCH_INTERNAL, {}};
+  ASSERT_EQ(hemstitch_restore_chunks(nullptr, items, 2), HEMSTITCH_OK) << message();
+  EXPECT_EQ(items[0].status, HEMSTITCH_OK);
+  EXPECT_EQ(items[0].output_bytes, content.size());
+  EXPECT_EQ(items[1].status, HEMSTITCH_TRUNCATED);
+  EXPECT_EQ(items[1].output_bytes, 0U);
+  EXPECT_EQ(back, content);
+
+  hemstitch_chunk_layout layout{};
+  layout.size = sizeof layout;
+  hemstitch_chunk_block blocks[3];
+  EXPECT_EQ(hemstitch_read_chunk_layout(&coding, chunk.data(), chunk.size(), &layout, blocks, 2),
+            HEMSTITCH_OUTPUT_TOO_SMALL);
+  EXPECT_EQ(layout.block_count, 3U);
+  ASSERT_EQ(hemstitch_read_chunk_layout(&coding, chunk.data(), chunk.size(), &layout, blocks, 3),
+            HEMSTITCH_OK);
+  EXPECT_EQ(layout.format, HEMSTITCH_FORMAT_ZSTD);
+  EXPECT_EQ(layout.filter, HEMSTITCH_CHUNK_SHUFFLED);
+  EXPECT_EQ(layout.element_bytes, 8U);
+  EXPECT_EQ(layout.filter_block_bytes, 4096U);
+  EXPECT_EQ(blocks[2].content_begin, 8192U);
+  EXPECT_EQ(blocks[2].content_bytes, content.size() - 8192);
+  EXPECT_EQ(blocks[2].begin + blocks[2].bytes, chunk.size());
+
+  std::uint32_t checksum = 0;
+  ASSERT_EQ(hemstitch_hdf5_fletcher32("abc", 3, &checksum), HEMSTITCH_OK);
+  // Sums of 0x6162 and 0x6300, and of these sums.
+  EXPECT_EQ(checksum, ((0x6162U + 0x6162 + 0x6300) % 0xFFFF) << 16 | (0x6162 + 0x6300));
+}
+
+TEST(CArrays, WrongCallsAreRefused) {
+  hemstitch_chunk_coding coding{};
+  coding.size = sizeof coding;
+  coding.container = HEMSTITCH_CHUNK_BARE;
+  size_t bound = 0;
+  EXPECT_EQ(hemstitch_chunk_bound(&coding, 10, &bound), HEMSTITCH_INVALID_OPTION);
+  EXPECT_EQ(hemstitch_chunk_bound(nullptr, 10, nullptr), HEMSTITCH_INVALID_OPTION);
+  EXPECT_EQ(hemstitch_restore_chunks(nullptr, nullptr, 1), HEMSTITCH_INVALID_OPTION);
+  EXPECT_EQ(hemstitch_restore_chunks(nullptr, nullptr, 0), HEMSTITCH_OK);
+  hemstitch_item item{};
+  item.input_bytes = 1;
+  EXPECT_EQ(hemstitch_compress_chunks(nullptr, &item, 1), HEMSTITCH_INVALID_OPTION);
+  std::uint64_t content_bytes = 0;
+  EXPECT_EQ(hemstitch_chunk_content_bytes(nullptr, "x", 1, &content_bytes), HEMSTITCH_TRUNCATED);
+  hemstitch_chunk_layout layout{};
+  EXPECT_EQ(hemstitch_read_chunk_layout(nullptr, "x", 1, &layout, nullptr, 0), HEMSTITCH_TRUNCATED);
+  const int wrong = 7;
+  std::memcpy(&coding.container, &wrong, sizeof wrong);
+  EXPECT_EQ(hemstitch_restore_chunks(&coding, nullptr, 0), HEMSTITCH_INVALID_OPTION);
+  coding = {};
+  coding.size = 3;
+  EXPECT_EQ(hemstitch_restore_chunks(&coding, nullptr, 0), HEMSTITCH_INVALID_OPTION);
 }
 
 TEST(CFiles, LoadManyAndSayWhichNot) {
