@@ -1,6 +1,7 @@
 """Dicts of arrays in Zarr groups: stock zarr reads them, nothing half-written stays, and what is missing is an error."""
 
 import os
+import tracemalloc
 
 import numpy
 import pytest
@@ -104,6 +105,97 @@ def test_a_folder_is_there_as_a_whole_or_as_it_was(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["a"] and list(ours.load(tmp_path / "a")) == ["b"]
 
 
+class Interrupted(Exception):
+    pass
+
+
+def interrupt_at(monkeypatch, number):
+    """The n-th piece that is written is not; [how many were]"""
+    real, count = zarr.Array.__setitem__, [0]
+
+    def put(array, selection, values):
+        count[0] += 1
+        if count[0] == number:
+            raise Interrupted
+        real(array, selection, values)
+
+    monkeypatch.setattr(zarr.Array, "__setitem__", put)
+    return count
+
+
+@pytest.mark.parametrize("on_device", [False, True])
+def test_what_was_interrupted_goes_on(on_device, tmp_path, monkeypatch):
+    if on_device:
+        core = Core(hemstitch._core)
+        for module in (_device, _device_batch):
+            monkeypatch.setattr(module, "_core", core)
+    monkeypatch.setattr(ours, "CHUNK_BYTES", 2000)
+    monkeypatch.setattr(ours, "STAGING_BYTES", 4000)
+    tensors = {"a": weights((100, 70)), "b/c": weights((3, 5, 400), 2), "d": numpy.zeros(5000, "u1"), "e": numpy.int64(4)}
+    given = {name: OnDevice(numpy.array(tensor)) if on_device else tensor for name, tensor in tensors.items()}
+    with monkeypatch.context() as patch:
+        all_pieces = interrupt_at(patch, 0)
+        ours.save(given, tmp_path / "other")
+    for at in (1, 5, 11, all_pieces[0]):
+        with monkeypatch.context() as patch:
+            interrupt_at(patch, at)
+            with pytest.raises(Interrupted):
+                ours.save(given, tmp_path / "a", resume=True)
+        assert sorted(os.listdir(tmp_path)) == [".a.unfinished", "other"]
+        with monkeypatch.context() as patch:
+            written = interrupt_at(patch, 0)
+            ours.save(given, tmp_path / "a", resume=True)
+            assert written[0] == all_pieces[0] - at + 1
+        assert sorted(os.listdir(tmp_path)) == ["a", "other"]
+        loaded = ours.load(tmp_path / "a")
+        assert all((loaded[name] == tensor).all() for name, tensor in tensors.items())
+        ours.shutil.rmtree(tmp_path / "a")
+
+
+def test_what_stands_is_checked(tmp_path, monkeypatch):
+    """Other values, types and names than before; chunks that are damaged, missing or half written."""
+    monkeypatch.setattr(ours, "CHUNK_BYTES", 2000)
+    monkeypatch.setattr(ours, "STAGING_BYTES", 2000)
+    first = {"a": weights((2000,)), "b": weights((900,)), "gone": weights((10,)), "x": weights((10,)), "last": weights((10,))}
+    pieces = interrupt_at(monkeypatch, 4 + 2 + 1 + 1 + 1)
+    with pytest.raises(Interrupted):
+        ours.save(first, tmp_path / "a", resume=True)
+    new = tmp_path / ".a.unfinished" / "new"
+    chunk = new / "a" / "c" / "1"
+    chunk.write_bytes(chunk.read_bytes()[:-3])
+    (new / "a" / "c" / "2").unlink()
+    (new / "a" / "c" / "3.0123.partial").write_bytes(b"half")
+    second = {"a": first["a"].copy(), "b": first["b"].astype("<f8"), "x/y": weights((10,)), "last": weights((10,))}
+    second["a"][0] = 1
+    pieces[0] = 100
+    ours.save(second, tmp_path / "a", resume=True)
+    assert pieces[0] == 100 + 3 + 4 + 1 + 1
+    loaded = ours.load(tmp_path / "a")
+    assert loaded.keys() == second.keys() and all((loaded[name] == tensor).all() for name, tensor in second.items())
+    assert os.listdir(tmp_path) == ["a"] and not list((tmp_path / "a").rglob("*.partial"))
+    ours.save({"n": numpy.arange(3)}, tmp_path / "a", resume=True, overwrite=True)
+    assert os.listdir(tmp_path) == ["a"] and list(ours.load(tmp_path / "a")) == ["n"]
+    with ours._unfinished(tmp_path / "b"), pytest.raises(hemstitch.Error, match="another call"):
+        ours.save({"n": numpy.arange(3)}, tmp_path / "b", resume=True)
+
+
+def test_pieces_are_whole_chunks_in_the_order_of_memory(monkeypatch):
+    monkeypatch.setattr(ours, "CHUNK_BYTES", 96)
+    for staging in (96, 200, 1000, 10**9):
+        monkeypatch.setattr(ours, "STAGING_BYTES", staging)
+        for shape in [(), (7,), (100,), (5, 40), (3, 4, 30), (2, 3, 4, 5), (100, 1, 1), (1, 1, 100), (9, 50, 2)]:
+            for size in (1, 4, 8, 200):
+                chunks, at = ours._chunks_of(shape, size), 0
+                numbers = numpy.arange(numpy.prod(shape, dtype=int)).reshape(shape)
+                for piece in ours._pieces(shape, chunks, size):
+                    part = numbers[piece].reshape(-1)
+                    assert (part == numpy.arange(at, at + part.size)).all()
+                    assert all(one.start % chunk == 0 and (one.stop % chunk == 0 or one.stop == extent) for one, chunk, extent in zip(piece, chunks, shape))
+                    assert part.size * size <= max(staging, numpy.prod(chunks) * size)
+                    at += part.size
+                assert at == numbers.size
+
+
 def test_damage_and_absence_are_errors(tmp_path, monkeypatch):
     monkeypatch.setattr(ours, "CHUNK_BYTES", 4000)
     ours.save({"a": weights((3000,))}, tmp_path / "a")
@@ -131,3 +223,27 @@ def test_devices(tmp_path, monkeypatch):
         assert array.shape == TENSORS[name].shape and array.host_chunks == 0
         assert held(array) == tensors[name].tobytes(), name
     assert "zstd" in core.restored
+
+
+def test_little_of_a_device_is_on_the_host(tmp_path, monkeypatch):
+    """Two pieces of a tensor at once."""
+    core, most = Core(hemstitch._core), [0]
+    for module in (_device, _device_batch):
+        monkeypatch.setattr(module, "_core", core)
+    monkeypatch.setattr(ours, "CHUNK_BYTES", 50_000)
+    monkeypatch.setattr(ours, "STAGING_BYTES", 200_000)
+    real = core.device_download
+
+    def download(address, size, device, stream):
+        most[0] = max(most[0], size)
+        return real(address, size, device, stream)
+
+    monkeypatch.setattr(core, "device_download", download, raising=False)
+    values = weights((1000, 1000))
+    given = OnDevice(values)
+    tracemalloc.start()
+    ours.save({"a": given}, tmp_path / "a")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 150_000 < most[0] <= 200_000 and peak < values.nbytes / 2
+    assert (ours.load(tmp_path / "a")["a"] == values).all()
