@@ -43,12 +43,12 @@ typedef struct hemstitch_chunk_coding {
   hemstitch_chunk_container container; /* 0: HEMSTITCH_CHUNK_BLOSC */
   /* Of the blocks: LZ4 (the default), zlib (Blosc and bare), Zstandard (all but HDF5's LZ4). To restore Blosc, its header counts. */
   hemstitch_format format;
-  hemstitch_chunk_filter filter; /* to compress to Blosc */
-  uint32_t element_bytes;        /* Blosc: 1 to 255; bitshuffle: 1 to 256, to restore too; 0: 1 */
-  uint32_t block_bytes;          /* to compress; 0: the container's default */
-  int level;                     /* to compress: of the format; 0: its default */
-  int acceleration;              /* of LZ4, as in hemstitch_compress_options */
-  unsigned threads;              /* 0: one per core */
+  hemstitch_chunk_filter filter;  /* to compress to Blosc */
+  uint32_t element_bytes;         /* Blosc: 1 to 255; bitshuffle: 1 to 256, to restore too; 0: 1 */
+  uint32_t block_bytes;           /* to compress; 0: the container's default */
+  int level;                      /* to compress: of the format; 0: its default */
+  int acceleration;               /* of LZ4, as in hemstitch_compress_options */
+  unsigned threads;               /* 0: one per core */
   hemstitch_check between_pieces; /* ends a call; NULL: none */
   void* between_pieces_context;
 } hemstitch_chunk_coding;

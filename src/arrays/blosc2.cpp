@@ -172,7 +172,7 @@ constexpr std::size_t kMostBlosc2Axes = 15;
 
 bool is_blosc2_frame(std::span<const std::byte> input) {
   // An array and a text of msgpack: neither is a version of a chunk's.
-  return input.size() >= kMagicAt + kFrameMagic.size() && input[0] >> 4 == std::byte{9} &&
+  return input.size() >= kMagicAt + kFrameMagic.size() && (input[0] >> 4) == std::byte{9} &&
          input[1] == std::byte{0xA8} &&
          std::memcmp(input.data() + kMagicAt, kFrameMagic.data(), kFrameMagic.size()) == 0;
 }

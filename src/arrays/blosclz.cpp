@@ -43,12 +43,12 @@ bool restore_blosclz(std::span<const std::byte> input, std::span<std::byte> outp
       distance = kFarDistance + far_high + next();
     }
     if (distance > done || length > output.size() - done) return false;
-    // A match may run into what it writes.
     std::byte* const target = output.data() + done;
+    const std::byte* const source = target - distance;
     if (distance >= length)
-      std::memcpy(target, target - distance, length);
-    else
-      for (std::size_t i = 0; i < length; ++i) target[i] = target[i - distance];
+      std::memcpy(target, source, length);
+    else  // the match runs into what it writes
+      for (std::size_t i = 0; i < length; ++i) target[i] = source[i];
     done += length;
   }
   return done == output.size();

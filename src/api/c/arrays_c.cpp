@@ -114,8 +114,8 @@ hemstitch_status hemstitch_read_chunk_layout(const hemstitch_chunk_coding* codin
     made.block_count = found.blocks.size();
     fill_sized(layout, made, "layout");
     if (found.blocks.size() > capacity)
-      throw Error(Status::kOutputTooSmall,
-                  fmt::format("a chunk has {} blocks, and there is room for {}", found.blocks.size(), capacity));
+      throw Error(Status::kOutputTooSmall, fmt::format("a chunk has {} blocks, and there is room for {}",
+                                                       found.blocks.size(), capacity));
     for (std::size_t i = 0; i < found.blocks.size(); ++i) {
       const ChunkBlock& block = found.blocks[i];
       blocks[i] = {block.begin, block.bytes, block.content_begin, block.content_bytes, block.stored ? 1 : 0};
