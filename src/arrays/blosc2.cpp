@@ -449,8 +449,14 @@ void undo_delta(std::span<std::byte> block, std::span<const std::byte> first, st
                              : element_bytes % 8 == 0                 ? 8
                                                                       : 1;
   const std::size_t end = block.size() / word * word;
-  const bool is_first = block.data() == first.data();
-  for (std::size_t i = is_first ? word : 0; i < end; ++i) block[i] ^= is_first ? block[i - word] : first[i];
+  std::size_t at = 0;
+  if (block.data() == first.data()) {
+    for (at = word; at < end; ++at) block[at] ^= block[at - word];
+    return;
+  }
+  for (; at + 8 <= end; at += 8)
+    store_le64(block.data() + at, load_le64(block.data() + at) ^ load_le64(first.data() + at));
+  for (; at < end; ++at) block[at] ^= first[at];
 }
 
 // The content of a block, to `room`. `first`: that of the chunk's first block.

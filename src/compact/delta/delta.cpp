@@ -20,9 +20,11 @@ Number number_at(const std::byte* numbers, std::size_t i) {
 
 template <class Number>
 void differences(const std::byte* source, std::size_t count, std::byte* target) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto difference = static_cast<Number>(number_at<Number>(source, i) -
-                                                (i == 0 ? Number{0} : number_at<Number>(source, i - 1)));
+  if (count == 0) return;
+  std::memcpy(target, source, sizeof(Number));
+  for (std::size_t i = 1; i < count; ++i) {
+    const auto difference =
+        static_cast<Number>(number_at<Number>(source, i) - number_at<Number>(source, i - 1));
     std::memcpy(target + i * sizeof difference, &difference, sizeof difference);
   }
 }
