@@ -25,8 +25,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LANGUAGES = {"sh", "c", "cpp", "python", "js", "cmake", "ini", "xml"}
-# A page whose blocks another test runs, as one text: it has the package.
-ELSEWHERE = {"docs/python.md": "bindings/python/tests/test_docs.py"}
+# Pages whose blocks another test runs, each as one text: it has the package.
+ELSEWHERE = dict.fromkeys(("docs/python.md", "docs/coming-from/python.md"), "bindings/python/tests/test_docs.py")
 
 
 class Block:

@@ -1,4 +1,4 @@
-"""docs/python.md and README.md say what is so."""
+"""README.md, docs/python.md and the page for those who come from other packages say what is so."""
 
 import doctest
 import importlib.machinery
@@ -11,14 +11,15 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[3]
 
 
-def test_snippets():
-    page = ROOT / "docs" / "python.md"
+@pytest.mark.parametrize("name, examples", [("python.md", 26), ("coming-from/python.md", 8)])
+def test_snippets(name, examples):
+    page = ROOT / "docs" / name
     parser = doctest.DocTestParser()
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     # The fences of Markdown are no output.
     text = "\n".join("" if line.startswith("```") else line for line in page.read_text().split("\n"))
     test = parser.get_doctest(text, {}, page.name, str(page), 0)
-    assert len(test.examples) > 25
+    assert len(test.examples) >= examples
     results = runner.run(test)
     assert results.failed == 0
 
