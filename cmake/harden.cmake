@@ -1,11 +1,11 @@
 # What lets a mistake end the program rather than be used: checked calls of the C library, a guarded stack, addresses that are
 # not known before, and tables of addresses that nobody can write to once the program has started. With sanitizers, which check
-# more, and in debug builds, where the first of them does not work, they are left out.
+# more (fuzz targets have them from flags of their own, maybe), and in debug builds, where the first of them does not work, they are left out.
 include(CheckCXXSourceCompiles)
 include(CheckPIESupported)
 
 check_pie_supported()  # with CMAKE_POSITION_INDEPENDENT_CODE, for programs as well
-if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang" AND NOT HEMSTITCH_SANITIZE)
+if(CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang" AND NOT HEMSTITCH_SANITIZE AND NOT HEMSTITCH_FUZZ)
   set(optimised "$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<NOT:$<CONFIG:Debug>>>")
   add_compile_options("$<${optimised}:-fstack-protector-strong>")
   # Many a distribution's compiler, and those who build for one, ask for it already, maybe for more of it.
