@@ -39,12 +39,16 @@ class Bits:
     """Bits into bytes, the lowest bit of a byte first."""
 
     def __init__(self):
-        self.value, self.count = 0, 0
+        self.whole, self.value, self.rest = bytearray(), 0, 0
 
     def put(self, value, count):
         assert 0 <= value < (1 << count)
-        self.value |= value << self.count
-        self.count += count
+        self.value |= value << self.rest
+        self.rest += count
+        full = self.rest // 8
+        self.whole += (self.value & ((1 << 8 * full) - 1)).to_bytes(full, "little")
+        self.value >>= 8 * full
+        self.rest %= 8
 
     def put_code(self, code, count):
         """A Huffman code of DEFLATE: its highest bit comes first."""
@@ -52,11 +56,11 @@ class Bits:
 
     def align(self, padding=0):
         """Up to a byte; `padding` are the bits of the gap."""
-        gap = -self.count % 8
+        gap = -self.rest % 8
         self.put(padding & ((1 << gap) - 1), gap)
 
     def bytes(self):
-        return self.value.to_bytes((self.count + 7) // 8, "little")
+        return bytes(self.whole) + bytes([self.value] * (self.rest > 0))
 
 
 def backward_stream(reads):

@@ -88,7 +88,7 @@ def decoders(tool):
         pass
     try:
         import zstd
-        python.append(Calls("Python zstd", zstd.__version__, {"zstd": zstd.decompress}))
+        python.append(Calls("Python zstd", zstd.version(), {"zstd": zstd.decompress}))
     except ImportError:
         pass
     return ours + others + libdeflate() + python

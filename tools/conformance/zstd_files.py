@@ -53,10 +53,10 @@ class FseTable:
         reads = []
         for symbol in reversed(symbols[:-1]):
             state, (_, bits, baseline) = next((i, one) for i, one in enumerate(self.states)
-                                              if one[0] == symbol and one[2] <= states[0] < one[2] + (1 << one[1]))
-            reads.insert(0, (states[0] - baseline, bits))
-            states.insert(0, state)
-        return states, reads
+                                              if one[0] == symbol and one[2] <= states[-1] < one[2] + (1 << one[1]))
+            reads.append((states[-1] - baseline, bits))
+            states.append(state)
+        return states[::-1], reads[::-1]
 
 
 class RleTable(FseTable):
