@@ -130,7 +130,7 @@ folder = pathlib.Path(sys.argv[1])
 pages = sorted(folder.rglob("*.md"))
 links = [(page, link) for page in pages for link in re.findall(r"\]\(([^)#\s]+)", page.read_text()) if "://" not in link]
 assert len(links) > 100, links
-source = re.compile(r"(\.\./)*(bench/.*|src/.*|include/.*|HACKING\.md|CONTRIBUTING\.md|CHANGELOG\.md|LICENSE)")
+source = re.compile(r"(\.\./)*(bench/.*|conformance/.*|src/.*|include/.*|HACKING\.md|CONTRIBUTING\.md|CHANGELOG\.md|LICENSE)")
 broken = [f"{page}: {link}" for page, link in links if not source.fullmatch(link) and not (page.parent / link).exists()]
 assert not broken, broken
 PROGRAM
