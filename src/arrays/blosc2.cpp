@@ -571,14 +571,21 @@ std::uint64_t blosc2_content_bytes(std::span<const std::byte> input) {
 }
 
 Blosc2Content read_blosc2(std::span<const std::byte> input, std::uint64_t expected_bytes) {
-  const std::uint64_t found = blosc2_content_bytes(input);
-  if (found != expected_bytes)
-    throw Error(Status::kContentSizeMismatch,
-                fmt::format("a chunk says that it holds {} bytes; it should hold {}", found, expected_bytes));
-  if (is_blosc2_frame(input)) return read_frame(read_frame_header(input));
+  const auto check = [&](std::uint64_t found) {
+    if (found != expected_bytes)
+      throw Error(
+          Status::kContentSizeMismatch,
+          fmt::format("a chunk says that it holds {} bytes; it should hold {}", found, expected_bytes));
+  };
+  if (is_blosc2_frame(input)) {
+    const Blosc2FrameHeader header = read_frame_header(input);
+    check(header.content_bytes);
+    return read_frame(header);
+  }
   Blosc2Content content;
   content.chunks.push_back(read_blosc2_chunk(input, 0));
   content.content_bytes = content.chunks.front().content_bytes;
+  check(content.content_bytes);
   return content;
 }
 

@@ -16,6 +16,33 @@ std::string encoded_name(nb::handle text) {
   return {PyBytes_AsString(bytes.ptr()), static_cast<std::size_t>(PyBytes_Size(bytes.ptr()))};
 }
 
+// Options that compressing and restoring share; whether it is one of them.
+template <class Call>
+bool set_shared(const Keyword& keyword, Call& call) {
+  auto& options = call.options;
+  const std::string_view name = keyword.name();
+  if (name == "backend")
+    options.backend = keyword.text();
+  else if (name == "threads")
+    options.threads = threads_of(keyword.value());
+  else if (name == "window_log")
+    options.window_log = keyword.number<int>(INT32_MIN, INT32_MAX);
+  else if (name == "dictionary") {
+    if (!keyword.value().is_none()) options.dictionary = call.dictionary.emplace(keyword.buffer()).bytes();
+  } else if (name == "memory_limit_bytes")
+    options.memory_limit_bytes = keyword.number<std::uint64_t>(0, kMostBytes);
+  else
+    return false;
+  return true;
+}
+
+template <class Options>
+void set_working_place(Options& options) {
+  WorkingPlace place = working_place(options.backend, options.threads);
+  options.backend = std::move(place.backend);
+  options.threads = place.threads;
+}
+
 }  // namespace
 
 void Keyword::refuse(const char* expected) const {
@@ -80,16 +107,10 @@ CompressCall compress_call(const nb::kwargs& given, const SetOther& set_other) {
       if (!is_none) format = keyword.text();
     } else if (name == "level")
       options.level = level_of(keyword.value());
-    else if (name == "backend")
-      options.backend = keyword.text();
-    else if (name == "threads")
-      options.threads = threads_of(keyword.value());
     else if (name == "block_bytes")
       options.block_bytes = keyword.number<std::size_t>(0, kMostBytes);
     else if (name == "seekable_bytes")
       options.seekable_bytes = keyword.number<std::size_t>(0, kMostBytes);
-    else if (name == "window_log")
-      options.window_log = keyword.number<int>(INT32_MIN, INT32_MAX);
     else if (name == "acceleration")
       options.acceleration = keyword.number<int>(INT32_MIN, INT32_MAX);
     else if (name == "linked_blocks")
@@ -100,24 +121,18 @@ CompressCall compress_call(const nb::kwargs& given, const SetOther& set_other) {
       options.content_checksum = keyword.flag();
     else if (name == "verify")
       options.verify = keyword.flag();
-    else if (name == "dictionary") {
-      if (!is_none) options.dictionary = call.dictionary.emplace(keyword.buffer()).bytes();
-    } else if (name == "stored_name") {
+    else if (name == "stored_name") {
       if (!is_none) options.stored_name = keyword.file_name();
     } else if (name == "stored_time") {
       if (!is_none) options.stored_time = keyword.number<std::uint32_t>(0, kMostUnsigned);
-    } else if (name == "memory_limit_bytes")
-      options.memory_limit_bytes = keyword.number<std::uint64_t>(0, kMostBytes);
-    else
-      return set_other && set_other(keyword);
+    } else
+      return set_shared(keyword, call) || (set_other && set_other(keyword));
     return true;
   });
   const auto known = format_of(format);
   if (!known) throw Error(Status::kInvalidOption, "format 'auto' works only for restoring");
   options.format = *known;
-  WorkingPlace place = working_place(options.backend, options.threads);
-  options.backend = std::move(place.backend);
-  options.threads = place.threads;
+  set_working_place(options);
   return call;
 }
 
@@ -128,27 +143,15 @@ RestoreCall restore_call(const nb::kwargs& given, const SetOther& set_other) {
     const std::string_view name = keyword.name();
     if (name == "format") {
       if (!keyword.value().is_none()) options.format = format_of(keyword.text());
-    } else if (name == "backend")
-      options.backend = keyword.text();
-    else if (name == "threads")
-      options.threads = threads_of(keyword.value());
-    else if (name == "window_log")
-      options.window_log = keyword.number<int>(INT32_MIN, INT32_MAX);
-    else if (name == "verify_checksums")
+    } else if (name == "verify_checksums")
       options.verify_checksums = keyword.flag();
     else if (name == "accept_any_dictionary_id")
       options.accept_any_dictionary_id = keyword.flag();
-    else if (name == "dictionary") {
-      if (!keyword.value().is_none()) options.dictionary = call.dictionary.emplace(keyword.buffer()).bytes();
-    } else if (name == "memory_limit_bytes")
-      options.memory_limit_bytes = keyword.number<std::uint64_t>(0, kMostBytes);
     else
-      return set_other && set_other(keyword);
+      return set_shared(keyword, call) || (set_other && set_other(keyword));
     return true;
   });
-  WorkingPlace place = working_place(options.backend, options.threads);
-  options.backend = std::move(place.backend);
-  options.threads = place.threads;
+  set_working_place(options);
   return call;
 }
 
