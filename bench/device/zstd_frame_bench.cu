@@ -5,9 +5,9 @@
 // FOLDER holds silesia/. Inputs are made here, from its nine files behind one another, shuffled and each turned by another number of bytes
 // in every repetition, so that blocks fall differently: 2.1 GB (times SCALE) of all nine by one thread of libzstd at levels 1 and 3; of four
 // files of text at level 3; at level 9, and 0.41 GB at level 19, by all cores, as the zstd tool does with -T. "frame": the whole frame in one piece, between events. "frame, pieces":
-// pieces as ZstdDeviceDecoder has them by two streams, by the host's clock: walking the headers of blocks, while the piece before is decoded, and waiting for each piece included. Every figure is
-// the median of three runs after one to warm up. Prints one row of a recorded run a line; a row is verified when all bytes are right. Times of decoding and
-// resolving go to standard error. Checksums are not verified.
+// pieces as ZstdDeviceDecoder has them by three streams, by the host's clock: walking the headers of blocks, while pieces before are decoded and placed, and waiting for each
+// piece included. Every figure is the median of three runs after one to warm up. Prints one row of a recorded run a line; a row is verified when all bytes are right. Times of decoding,
+// placing and resolving go to standard error. Checksums are not verified.
 #include <zstd.h>
 
 #include <algorithm>
@@ -94,7 +94,12 @@ struct Slot {
   DeviceArray<std::byte> d_scratch;
   DeviceArray<std::uint32_t> d_block_at;
   DeviceArray<cuda::ZstdFrameResult> d_result;
-  cuda::Event is_decoded{cuda::Event::Kind::kOrder}, is_resolved{cuda::Event::Kind::kOrder};
+  cuda::ZstdFrameMemory memory(std::byte* d_carry) const {
+    return {d_carry, d_result.data, d_scratch.data, scratch_bytes};
+  }
+  cuda::Event is_decoded, is_placed, is_resolved;
+  ZstdBlockPlaces places;
+  cuda::ZstdFramePiece piece;
 };
 
 class Frame {
@@ -116,7 +121,7 @@ class Frame {
     slot.d_block_at.upload(places.at);
     const cuda::ZstdFramePiece piece = piece_of(slot, 0, places, 0, content_.size());
     const auto call = [&](auto what) {
-      what(piece, d_carry_.data, slot.d_result.data, slot.d_scratch.data, slot.scratch_bytes, nullptr);
+      what(piece, slot.memory(d_carry_.data), nullptr);
     };
     forget();
     const std::vector<double> seconds =
@@ -125,14 +130,15 @@ class Frame {
                                       check_cuda(cudaMemsetAsync(d_carry_.data, 0, d_carry_.count, nullptr));
                                       call(cuda::decode_zstd_frame_piece);
                                     },
+                                    [&] { call(cuda::place_zstd_frame_piece); },
                                     [&] { call(cuda::resolve_zstd_frame_piece); }});
     const cuda::ZstdFrameResult result = slot.d_result.download(0, 1)[0];
-    std::fprintf(stderr, "%s: %u of %u blocks, decoded in %.3f ms, resolved in %.3f ms\n", name.c_str(),
-                 result.blocks, count, seconds[0] * 1e3, seconds[1] * 1e3);
+    std::fprintf(stderr, "%s: %u of %u blocks, decoded in %.3f ms, placed in %.3f ms, resolved in %.3f ms\n",
+                 name.c_str(), result.blocks, count, seconds[0] * 1e3, seconds[1] * 1e3, seconds[2] * 1e3);
     return seconds.back();
   }
 
-  // Seconds, in pieces of which one is decoded while the one before is resolved.
+  // Seconds, in pieces of which one is decoded while the one before is placed and resolved.
   double seconds_in_pieces() {
     FrameHeader header;
     header.history_bytes = static_cast<std::size_t>(window_bytes_);
@@ -140,52 +146,62 @@ class Frame {
     const ZstdDeviceLimits limits =
         zstd_device_limits(header, {}, 0, [](const ZstdDeviceLimits&) { return 0; }).value();
     const std::size_t capacity = limits.content_bytes, full_blocks = capacity / kZstdMostBlockBytes;
-    std::array<std::unique_ptr<Slot>, 2> slots;
+    std::array<std::unique_ptr<Slot>, kZstdDecodedPieces> slots;
     for (auto& slot : slots)
       slot = std::make_unique<Slot>(static_cast<std::uint32_t>(limits.blocks), capacity);
-    const Stream decoding, resolving;
+    const Stream decoding, placing, resolving;
     forget();
     return bench::median_host_seconds(kRuns, [&] {
       check_cuda(cudaMemsetAsync(d_carry_.data, 0, d_carry_.count, decoding.stream));
-      std::size_t used_bytes = 0, done = 0;
+      check_cuda(cudaStreamSynchronize(decoding.stream));
+      std::size_t found_bytes = 0, done = 0, decoded = 0, placed = 0;
       // As ZstdDeviceDecoder has it: the first pieces are shorter, and no piece has many more blocks than there is room for.
       std::size_t next_blocks = limits.first_blocks, suited_blocks = full_blocks;
-      const auto find = [&](std::size_t at) {
+      const auto decode = [&] {
+        Slot& slot = *slots[decoded % slots.size()];
         const std::size_t most = std::min({next_blocks, suited_blocks, limits.blocks});
-        return find_zstd_blocks(blocks().subspan(at), most);
-      };
-      ZstdBlockPlaces places = find(0);
-      for (std::size_t number = 0; done < content_.size(); ++number) {
-        Slot& slot = *slots[number % 2];
-        if (number >= 2) slot.is_resolved.hold(decoding.stream);
-        if (places.at.empty()) return;
-        check_cuda(cudaMemcpyAsync(slot.d_block_at.data, places.at.data(), 4 * places.at.size(),
-                                   cudaMemcpyHostToDevice, decoding.stream));
-        const cuda::ZstdFramePiece piece =
-            piece_of(slot, used_bytes, places, done, std::min(capacity, content_.size() - done));
-        cuda::decode_zstd_frame_piece(piece, d_carry_.data, slot.d_result.data, slot.d_scratch.data,
-                                      slot.scratch_bytes, decoding.stream);
-        slot.is_decoded.record(decoding.stream);
-        slot.is_decoded.hold(resolving.stream);
-        cuda::resolve_zstd_frame_piece(piece, d_carry_.data, slot.d_result.data, slot.d_scratch.data,
-                                       slot.scratch_bytes, resolving.stream);
-        slot.is_resolved.record(resolving.stream);
+        slot.places = find_zstd_blocks(blocks().subspan(found_bytes), most);
+        if (slot.places.at.empty()) return;
         next_blocks = std::min(2 * next_blocks, limits.blocks);
-        ZstdBlockPlaces next = find(used_bytes + places.data_bytes);
+        slot.is_resolved.hold(decoding.stream);
+        check_cuda(cudaMemcpyAsync(slot.d_block_at.data, slot.places.at.data(), 4 * slot.places.at.size(),
+                                   cudaMemcpyHostToDevice, decoding.stream));
+        slot.piece = piece_of(slot, found_bytes, slot.places, 0, capacity);
+        cuda::decode_zstd_frame_piece(slot.piece, slot.memory(d_carry_.data), decoding.stream);
+        slot.is_decoded.record(decoding.stream);
+        found_bytes += slot.places.data_bytes;
+        ++decoded;
+      };
+      decode();
+      while (placed < decoded) {
+        Slot& slot = *slots[placed % slots.size()];
+        // Content behind the frame's is never written.
+        slot.piece = piece_of(slot, static_cast<std::size_t>(slot.piece.d_data - d_frame_.data) - header_bytes_,
+                              slot.places, done, capacity);
+        slot.is_decoded.hold(placing.stream);
+        cuda::place_zstd_frame_piece(slot.piece, slot.memory(d_carry_.data), placing.stream);
+        slot.is_placed.record(placing.stream);
         cuda::ZstdFrameResult result{};
         check_cuda(cudaMemcpyAsync(&result, slot.d_result.data, sizeof result, cudaMemcpyDeviceToHost,
-                                   decoding.stream));
-        check_cuda(cudaStreamSynchronize(decoding.stream));
+                                   placing.stream));
+        slot.is_placed.hold(resolving.stream);
+        cuda::resolve_zstd_frame_piece(slot.piece, slot.memory(d_carry_.data), resolving.stream);
+        slot.is_resolved.record(resolving.stream);
+        if (decoded - placed < slots.size()) decode();
+        check_cuda(cudaStreamSynchronize(placing.stream));
         done += result.content_bytes;
+        ++placed;
         if (result.stop == cuda::ZstdFrameStop::kDoubt || result.blocks == 0) return;
-        if (result.stop == cuda::ZstdFrameStop::kNone) {
-          used_bytes += places.data_bytes;
-          places = std::move(next);
-        } else {
-          used_bytes += places.at[result.blocks];
-          places = find(used_bytes);
-        }
         suited_blocks = std::max(capacity / (result.content_bytes / result.blocks) / 8 * 7, full_blocks);
+        if (result.stop == cuda::ZstdFrameStop::kNone) {
+          if (decoded == placed) decode();
+          continue;
+        }
+        cuda::rewind_zstd_frame_piece(slot.piece, slot.memory(d_carry_.data), decoding.stream);
+        found_bytes = static_cast<std::size_t>(slot.piece.d_data - d_frame_.data) - header_bytes_ +
+                      slot.places.at[result.blocks];
+        decoded = placed;
+        decode();
       }
       check_cuda(cudaStreamSynchronize(resolving.stream));
     });

@@ -71,7 +71,7 @@ class ZstdFrameDeviceTest : public CudaStreamTest {
            .d_content = d_content.get() + made,
            .history_bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(made, header->window_bytes)),
            .capacity = pieces.capacity},
-          d_carry.get(), d_result.get(), d_scratch.get(), scratch_bytes, stream);
+          {d_carry.get(), d_result.get(), d_scratch.get(), scratch_bytes}, stream);
       cuda::ZstdFrameResult result{};
       check(cudaMemcpyAsync(&result, d_result.get(), sizeof result, cudaMemcpyDeviceToHost, stream));
       Bytes behind(kGuardBytes);

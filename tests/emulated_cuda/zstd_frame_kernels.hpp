@@ -115,7 +115,7 @@ class ZstdFrameByKernels : public StreamDecoder {
                                     .d_content = content.bytes().data() + history,
                                     .history_bytes = static_cast<std::uint32_t>(history),
                                     .capacity = pieces_.capacity},
-                                   carry_.data(), &result, scratch.data(), scratch.size(), nullptr);
+                                   {carry_.data(), &result, scratch.data(), scratch.size()}, nullptr);
     if (!std::equal(content.bytes().begin(), content.bytes().begin() + static_cast<std::ptrdiff_t>(history),
                     content_.end() - static_cast<std::ptrdiff_t>(history)))
       fail("a kernel wrote to the history");

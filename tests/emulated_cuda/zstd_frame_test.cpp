@@ -1,6 +1,7 @@
 // One frame of Zstandard of many blocks, restored by kernels on the processor, and compared with the reference restorer.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
+#include <zstd.h>
 
 #include <random>
 #include <string>
@@ -211,6 +212,27 @@ TEST(EmulatedZstdFrame, AsAStream) {
           require_by_reference(frame, {.size = size, .settles = size == PieceSize::kSome}, kernel_pieces);
       EXPECT_EQ(result.device_bytes, content.size());
     }
+}
+
+// Where a piece has room for fewer blocks than it has, what was decoded of the one behind counts for nothing, and neither do the tables that both carried on.
+TEST(EmulatedZstdFrame, AsAStreamWhosePiecesHaveTooManyBlocks) {
+  const auto small_rooms = [](std::uint64_t window_bytes, const ZstdDeviceLimits& limits) {
+    ZstdDeviceLimits less = limits;
+    less.content_bytes = 1'500;  // most blocks have less
+    return kernel_pieces(window_bytes, less);
+  };
+  std::uint64_t device_bytes = 0;
+  for (std::uint64_t seed = 0; seed < 40; seed += kTriedOneOf) {
+    SCOPED_TRACE(seed);
+    const ValidData made = valid_zstd_frame(seed, 12'000);
+    if (!made.dictionary.empty()) continue;
+    device_bytes +=
+        require_by_reference(made.data, {.size = PieceSize::kMany, .piece_bytes = 100'000}, small_rooms)
+            .device_bytes;
+    if (HasFailure()) return;
+  }
+  // Of 158'523: larger blocks are the processor's, and all behind them. With wrong tables the device is in doubt earlier.
+  EXPECT_GT(device_bytes, kTriedOneOf == 1 ? 20'000 : 0);
 }
 
 TEST(EmulatedZstdFrame, AsAStreamThatIsDamaged) {

@@ -1,7 +1,8 @@
 // The decoder's device (zstd_piece_device.hpp) made of CUDA's kernels on the processor. For sources that define __CUDACC__.
 #pragma once
 
-#include <map>
+#include <algorithm>
+#include <deque>
 #include <memory>
 #include <vector>
 
@@ -26,46 +27,55 @@ class ZstdKernelPieces : public ZstdPieceDevice {
     std::ranges::copy(bytes, inputs_.at(input).begin() + static_cast<std::ptrdiff_t>(at));
   }
   void decode(const ZstdPieceWork& work) override {
-    const Room& before = rooms_[room_];
-    room_ = work.room;
-    Room& room = rooms_[room_];
-    room.history_bytes = work.history_bytes;
-    room.data =
+    if (stopped_) cuda::rewind_zstd_frame_piece(stopped_->piece, memory_of(*stopped_), nullptr);
+    stopped_ = nullptr;
+    auto slot = std::make_unique<Slot>();
+    slot->data =
         std::make_unique<KernelBuffer>(std::span<const std::byte>(inputs_[work.input]).first(work.end));
-    room.content = std::make_unique<KernelBuffer>(work.history_bytes + limits_.content_bytes);
-    if (work.history_bytes != 0) {
-      const auto old = before.content->bytes().first(before.history_bytes + before.result.content_bytes);
-      std::ranges::copy(old.last(work.history_bytes), room.content->bytes().begin());
-    }
-    room.block_at.assign(work.block_at.begin(), work.block_at.end());
-    const auto blocks = static_cast<std::uint32_t>(room.block_at.size());
+    slot->block_at.assign(work.block_at.begin(), work.block_at.end());
+    const auto blocks = static_cast<std::uint32_t>(slot->block_at.size());
     // What nobody wrote yet is no table: the most that a table's logarithm could be.
-    room.scratch.assign(cuda::zstd_frame_scratch_bytes(blocks, limits_.content_bytes), std::byte{0x5F});
-    room.piece = {.d_data = room.data->bytes().data(),
-                  .data_bytes = work.end,
-                  .d_block_at = room.block_at.data(),
-                  .block_count = blocks,
-                  .window_bytes = window_bytes_,
-                  .d_content = room.content->bytes().data() + work.history_bytes,
-                  .history_bytes = static_cast<std::uint32_t>(work.history_bytes),
-                  .capacity = limits_.content_bytes};
-    cuda::decode_zstd_frame_piece(room.piece, carry_.data(), &room.result, room.scratch.data(),
-                                  room.scratch.size(), nullptr);
+    slot->scratch.assign(cuda::zstd_frame_scratch_bytes(blocks, limits_.content_bytes), std::byte{0x5F});
+    slot->piece = {.d_data = slot->data->bytes().data(),
+                   .data_bytes = work.end,
+                   .d_block_at = slot->block_at.data(),
+                   .block_count = blocks,
+                   .window_bytes = window_bytes_,
+                   .capacity = limits_.content_bytes};
+    cuda::decode_zstd_frame_piece(slot->piece, memory_of(*slot), nullptr);
+    decoded_.push_back(std::move(slot));
   }
-  bool is_decoded() override { return true; }
-  ZstdPieceRestored decoded() override {
-    const cuda::ZstdFrameResult& result = rooms_[room_].result;
+  void place(std::size_t history_bytes) override {
+    placed_ = std::move(decoded_.front());
+    decoded_.pop_front();
+    placed_->piece.history_bytes = static_cast<std::uint32_t>(history_bytes);
+    cuda::place_zstd_frame_piece(placed_->piece, memory_of(*placed_), nullptr);
+  }
+  bool is_placed() override { return true; }
+  ZstdPieceRestored placed() override {
+    const cuda::ZstdFrameResult& result = placed_->result;
     ZstdPieceRestored restored;
     restored.blocks = result.blocks;
     restored.content_bytes = result.content_bytes;
     std::copy_n(result.repeats, 3, restored.repeats.begin());
     restored.stop = static_cast<ZstdPieceRestored::Stop>(result.stop);
+    if (restored.stop == ZstdPieceRestored::Stop::kNone) return restored;
+    decoded_.clear();
+    stopped_ = placed_.get();
     return restored;
   }
-  void resolve() override {
-    Room& room = rooms_[room_];
-    cuda::resolve_zstd_frame_piece(room.piece, carry_.data(), &room.result, room.scratch.data(),
-                                   room.scratch.size(), nullptr);
+  void resolve(unsigned number) override {
+    const std::size_t history_bytes = placed_->piece.history_bytes;
+    auto content = std::make_unique<KernelBuffer>(history_bytes + limits_.content_bytes);
+    if (history_bytes != 0) {
+      const Room& before = rooms_[last_room_];
+      std::ranges::copy(before.content->bytes().first(before.bytes).last(history_bytes),
+                        content->bytes().begin());
+    }
+    placed_->piece.d_content = content->bytes().data() + history_bytes;
+    cuda::resolve_zstd_frame_piece(placed_->piece, memory_of(*placed_), nullptr);
+    rooms_.at(number) = {std::move(content), history_bytes + placed_->result.content_bytes};
+    last_room_ = number;
   }
   std::uint64_t download(unsigned room, std::size_t at, std::span<std::byte> to) override {
     std::ranges::copy(rooms_.at(room).content->bytes().subspan(at, to.size()), to.begin());
@@ -74,20 +84,30 @@ class ZstdKernelPieces : public ZstdPieceDevice {
   void wait(std::uint64_t) override {}
 
  private:
-  struct Room {
-    std::unique_ptr<KernelBuffer> data, content;
+  struct Slot {
+    std::unique_ptr<KernelBuffer> data;
     std::vector<std::uint32_t> block_at;
     Bytes scratch;
     cuda::ZstdFramePiece piece;
     cuda::ZstdFrameResult result{};
-    std::size_t history_bytes = 0;
   };
+  struct Room {
+    std::unique_ptr<KernelBuffer> content;
+    std::size_t bytes = 0;  // history and content
+  };
+  cuda::ZstdFrameMemory memory_of(Slot& slot) {
+    return {carry_.data(), &slot.result, slot.scratch.data(), slot.scratch.size()};
+  }
+
   const std::uint64_t window_bytes_;
   const ZstdDeviceLimits limits_;
   std::vector<Bytes> inputs_;
   std::vector<Room> rooms_;
   std::vector<uint4> carry_;
-  unsigned room_ = 0;
+  std::deque<std::unique_ptr<Slot>> decoded_;
+  std::unique_ptr<Slot> placed_;
+  Slot* stopped_ = nullptr;
+  unsigned last_room_ = 0;
   std::uint64_t downloads_ = 0;
 };
 

@@ -214,6 +214,7 @@ TEST_WITH_THREADS(ZstdDevice, LosesNothingWhereTheDeviceFails) {
   for (const unsigned call : {1, 2, 3, 7, 12}) {
     troubles.push_back({.uploads = {call}});
     troubles.push_back({.decodes = {call}});
+    troubles.push_back({.places = {call}});
     troubles.push_back({.polls = {call}});
     troubles.push_back({.results = {call}});
     troubles.push_back({.resolves = {call}});

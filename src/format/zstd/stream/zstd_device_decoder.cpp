@@ -71,7 +71,8 @@ struct ZstdDeviceDecoder::Piece {
   std::vector<std::uint32_t> block_at;
   std::size_t most_blocks = 0;
   std::size_t blocks_end = 0;   // of those that are whole
-  std::size_t done_blocks = 0;  // restored, or about to be
+  std::size_t decoded_blocks = 0;  // that the device was asked to decode
+  std::size_t done_blocks = 0;     // of these, restored
   bool is_sealed = false;       // nothing is added
   unsigned input = 0;
 
@@ -108,6 +109,12 @@ struct ZstdDeviceDecoder::Run {
   std::size_t content_bytes = 0;
   std::size_t given_bytes = 0;  // of that
   bool is_last = false;
+};
+
+// Blocks of a piece that the device decodes, from the piece's done_blocks on.
+struct ZstdDeviceDecoder::Decoded {
+  std::shared_ptr<Piece> piece;
+  std::size_t blocks = 0;
 };
 
 // The processor's decoder, from a link on.
@@ -231,14 +238,14 @@ StreamStep ZstdDeviceDecoder::restore(std::span<const std::byte> input, std::spa
     step.input_bytes += take(input.subspan(step.input_bytes));
     // Without more input, what there is must do.
     if (input.empty() && !pieces_.empty()) seal(*pieces_.back());
-    if (is_decoding_ && succeeds([&] { is_decoding_ = !device_->is_decoded(); }) && !is_decoding_)
-      finish_run();
-    begin_run();
+    bool is_placed = false;
+    if (may_finish_run() && succeeds([&] { is_placed = device_->is_placed(); }) && is_placed) finish_run();
+    begin_runs();
     hand_over(step, output);
-    begin_run();
+    begin_runs();
     if (step.ended || step.output_bytes != 0) return step;
     if (is_for_processor()) continue;
-    if (!is_decoding_ || (!input.empty() && step.input_bytes == input.size())) return step;
+    if (!may_finish_run() || (!input.empty() && step.input_bytes == input.size())) return step;
     finish_run();
   }
 }
@@ -347,42 +354,56 @@ std::uint64_t ZstdDeviceDecoder::history_bytes(const Link& link) const {
   return std::min(link.start.frame_bytes, window_bytes_);
 }
 
-// Lets the device decode the next blocks, if there are some, and a room for them.
-void ZstdDeviceDecoder::begin_run() {
-  if (is_decoding_ || is_in_doubt_ || has_failed_ || runs_.size() == limits_.rooms || pieces_.empty()) return;
-  const Piece& piece = *pieces_.front();
-  if (!piece.is_sealed || piece.left_blocks() == 0) return;
-  is_decoding_ = succeeds([&] {
-    device_->decode({.input = piece.input,
-                     .block_at = std::span(piece.block_at).subspan(piece.done_blocks),
-                     .end = piece.blocks_end,
-                     .room = static_cast<unsigned>(run_count_ % limits_.rooms),
-                     .history_bytes = static_cast<std::size_t>(history_bytes(*link_))});
-  });
+// Lets the device decode the next blocks, and place what is decoded, as far as it may.
+void ZstdDeviceDecoder::begin_runs() {
+  begin_decoding();
+  if (is_placing_ || decoded_.empty() || has_failed_) return;
+  is_placing_ = succeeds([&] { device_->place(static_cast<std::size_t>(history_bytes(*link_))); });
 }
 
-// Waits until blocks are decoded, and lets the device make content of them.
+void ZstdDeviceDecoder::begin_decoding() {
+  for (const std::shared_ptr<Piece>& piece : pieces_) {
+    if (is_in_doubt_ || has_failed_ || decoded_.size() == kZstdDecodedPieces || !piece->is_sealed) return;
+    const auto block_at = std::span(piece->block_at).subspan(piece->decoded_blocks);
+    if (block_at.empty()) continue;
+    if (!succeeds([&] {
+          device_->decode({.input = piece->input, .block_at = block_at, .end = piece->blocks_end});
+        }))
+      return;
+    piece->decoded_blocks = piece->block_at.size();
+    decoded_.push_back({piece, block_at.size()});
+  }
+}
+
+// Whether blocks are being placed, and there is a room for their content.
+bool ZstdDeviceDecoder::may_finish_run() const { return is_placing_ && runs_.size() < limits_.rooms; }
+
+// Waits until blocks are placed, and lets the device make content of them.
 void ZstdDeviceDecoder::finish_run() {
-  is_decoding_ = false;
+  is_placing_ = false;
   succeeds([&] {
-    const ZstdPieceRestored restored = device_->decoded();
-    const std::size_t left_blocks = pieces_.front()->left_blocks();
+    const ZstdPieceRestored restored = device_->placed();
+    const std::size_t blocks = decoded_.front().blocks;
     using Stop = ZstdPieceRestored::Stop;
     // A failing device may report anything.
-    if (restored.blocks > left_blocks || (restored.blocks == left_blocks) != (restored.stop == Stop::kNone) ||
+    if (restored.blocks > blocks || (restored.blocks == blocks) != (restored.stop == Stop::kNone) ||
         restored.content_bytes > std::min(limits_.content_bytes, restored.blocks * most_block_bytes_) ||
         std::ranges::count(restored.repeats, 0u) != 0)
       throw Error(Status::kDeviceFault, "what was restored of a frame does not add up");
     is_in_doubt_ = restored.stop == Stop::kDoubt || restored.blocks == 0;
     if (is_in_doubt_) all_taken_ = true;
-    if (restored.blocks == 0) return;
-    publish(restored);
-    device_->resolve();
+    if (restored.blocks != 0) publish(restored);
+    decoded_.pop_front();
+    if (restored.stop != Stop::kNone) {
+      decoded_.clear();
+      for (const std::shared_ptr<Piece>& piece : pieces_) piece->decoded_blocks = piece->done_blocks;
+    }
+    if (restored.blocks != 0) device_->resolve(runs_.back().room);
   });
 }
 
 void ZstdDeviceDecoder::publish(const ZstdPieceRestored& restored) {
-  const std::shared_ptr<Piece> piece = pieces_.front();
+  const std::shared_ptr<Piece> piece = decoded_.front().piece;
   auto next = std::make_shared<Link>();
   next->start.offsets = {restored.repeats};
   next->start.frame_bytes = link_->start.frame_bytes + restored.content_bytes;
@@ -504,7 +525,7 @@ std::shared_ptr<LargeBuffer> ZstdDeviceDecoder::host_memory(HostMemory& from) {
 bool ZstdDeviceDecoder::is_for_processor() const {
   if (rest_) return false;
   if (has_failed_) return true;
-  if (!runs_.empty() || is_decoding_) return false;
+  if (!runs_.empty() || is_placing_) return false;
   return is_in_doubt_ ||
          (all_taken_ && !has_last_ && (pieces_.empty() || pieces_.front()->left_blocks() == 0));
 }
@@ -519,6 +540,7 @@ void ZstdDeviceDecoder::go_on_without_device() {
   rest_->skip_to(link->start.frame_bytes + (runs_.empty() ? 0 : runs_.front().given_bytes));
   runs_.clear();
   pieces_.clear();
+  decoded_.clear();
   device_ = nullptr;
 }
 

@@ -1,7 +1,8 @@
 // Restores one frame of Zstandard in pieces on a device.
 //
-// The calling thread gathers whole blocks into pieces and uploads them, while the device decodes the piece before. Once that is done, it lets the device
-// make content of it, which is downloaded to wherever the caller wants it, and decode the next piece. There are no threads of its own.
+// The calling thread gathers whole blocks into pieces and uploads them, while the device decodes the piece before, and places the one before that. Once
+// that is done, it lets the device make content of it, which is downloaded to wherever the caller wants it, and place the next piece. There are no threads
+// of its own.
 //
 // Between two pieces is a link: what a decoder needs to go on from there (tables, offsets, and the content as far back as the window reaches, which is
 // downloaded once more for it). Where the device stops in doubt, the processor's decoder (zstd_parallel_decoder.hpp) restores the rest of the frame
@@ -41,7 +42,7 @@ struct ZstdDeviceLimits {
   // each later one up to twice as many. With fewer than these, the first piece would take as long: as its longest block.
   std::size_t blocks = 4 * (content_bytes / kZstdMostBlockBytes);
   std::size_t first_blocks = 2048;
-  unsigned inputs = 2;  // one is filled while the other one is decoded
+  unsigned inputs = 3;  // one is filled while another one is decoded, and a third one placed
   unsigned rooms = 2;   // at least: one is downloaded while the next one is filled
   // Pieces in memory of the host: those in inputs and rooms, and one whose content is still under way.
   std::size_t host_pieces = inputs + rooms + 1;
@@ -85,6 +86,7 @@ class ZstdDeviceDecoder : public StreamDecoder {
   struct Piece;
   struct Link;
   struct Run;
+  struct Decoded;
   class Rest;
   // Content that is being downloaded, or a link's window.
   struct Arrival {
@@ -114,7 +116,9 @@ class ZstdDeviceDecoder : public StreamDecoder {
   Piece* piece_to_fill();
   void find_blocks(Piece& piece);
   void seal(Piece& piece);
-  void begin_run();
+  void begin_runs();
+  void begin_decoding();
+  bool may_finish_run() const;
   void finish_run();
   void publish(const ZstdPieceRestored& restored);
   void hand_over(StreamStep& step, std::span<std::byte> output);
@@ -148,7 +152,8 @@ class ZstdDeviceDecoder : public StreamDecoder {
   std::size_t next_blocks_ = 0, suited_blocks_ = 0;
   bool all_taken_ = false;  // the last block, or one whose header shows damage
   bool has_last_ = false, is_in_doubt_ = false;
-  bool is_decoding_ = false;
+  std::deque<Decoded> decoded_;  // of which the first one is being placed
+  bool is_placing_ = false;
   ZstdWalk walk_;
   std::shared_ptr<Link> link_;  // behind the last run
   std::deque<Run> runs_;        // of which not all content was handed over

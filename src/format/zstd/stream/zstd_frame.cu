@@ -39,18 +39,17 @@ ZstdFrameWork carved(Carver& carve, std::uint32_t block_count, std::size_t capac
   return work;
 }
 
-ZstdFrameWork work_of(const ZstdFramePiece& piece, void* d_carry, ZstdFrameResult* d_result, void* d_scratch,
-                      std::size_t scratch_bytes) {
+ZstdFrameWork work_of(const ZstdFramePiece& piece, const ZstdFrameMemory& memory) {
   if (piece.data_bytes >= kMostBytes || piece.history_bytes >= kMostBytes ||
       piece.capacity >= kMostBytes - piece.history_bytes || piece.block_count >= kMostBytes / 2)
     throw Error(Status::kInvalidOption, "zstd_frame: a piece of 2^31 bytes or more");
-  check_scratch("zstd_frame", zstd_frame_scratch_bytes(piece.block_count, piece.capacity), d_scratch,
-                scratch_bytes);
-  Carver carve(d_scratch);
+  check_scratch("zstd_frame", zstd_frame_scratch_bytes(piece.block_count, piece.capacity), memory.d_scratch,
+                memory.scratch_bytes);
+  Carver carve(memory.d_scratch);
   ZstdFrameWork work = carved(carve, piece.block_count, piece.capacity);
   work.piece = piece;
-  work.d_carry = static_cast<ZstdFrameCarry*>(d_carry);
-  work.d_result = d_result;
+  work.d_carry = static_cast<ZstdFrameCarry*>(memory.d_carry);
+  work.d_result = memory.d_result;
   return work;
 }
 
@@ -64,9 +63,9 @@ std::size_t zstd_frame_scratch_bytes(std::uint32_t block_count, std::size_t capa
 
 std::size_t zstd_frame_carry_bytes() { return sizeof(ZstdFrameCarry); }
 
-void decode_zstd_frame_piece(const ZstdFramePiece& piece, void* d_carry, ZstdFrameResult* d_result,
-                             void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
-  const ZstdFrameWork work = work_of(piece, d_carry, d_result, d_scratch, scratch_bytes);
+void decode_zstd_frame_piece(const ZstdFramePiece& piece, const ZstdFrameMemory& memory,
+                             cudaStream_t stream) {
+  const ZstdFrameWork work = work_of(piece, memory);
   // What the stages of batches read of a batch.
   DeviceRestore blocks;
   blocks.d_blocks = work.d_data_of;
@@ -75,26 +74,38 @@ void decode_zstd_frame_piece(const ZstdFramePiece& piece, void* d_carry, ZstdFra
   const ZstdStages& stages = work.stages;
   check(cudaMemsetAsync(stages.d_counts, 0, ZstdStages::kCountsCount * sizeof *stages.d_counts, stream),
         "zstd_frame");
-  check(cudaMemsetAsync(work.d_stop, 0xFF, sizeof *work.d_stop, stream), "zstd_frame");
   launch_zstd_frame_open(work, stream);
   launch_zstd_list(stages, stream);
   launch_zstd_tables(stages, stream);
   launch_zstd_frame_check(work, stream);
+  launch_zstd_frame_carry(work, nullptr, stream);
   launch_zstd_literals_and_sequences(blocks, stages, stream);
+}
+
+void place_zstd_frame_piece(const ZstdFramePiece& piece, const ZstdFrameMemory& memory, cudaStream_t stream) {
+  const ZstdFrameWork work = work_of(piece, memory);
+  check(cudaMemsetAsync(work.d_stop, 0xFF, sizeof *work.d_stop, stream), "zstd_frame");
   launch_zstd_frame_places(work, stream);
   launch_zstd_frame_copy(work, stream);
   launch_zstd_frame_close(work, stream);
 }
 
-void resolve_zstd_frame_piece(const ZstdFramePiece& piece, void* d_carry, ZstdFrameResult* d_result,
-                              void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
-  launch_zstd_frame_resolve(work_of(piece, d_carry, d_result, d_scratch, scratch_bytes), stream);
+void rewind_zstd_frame_piece(const ZstdFramePiece& piece, const ZstdFrameMemory& memory,
+                             cudaStream_t stream) {
+  launch_zstd_frame_carry(work_of(piece, memory), memory.d_result, stream);
 }
 
-void restore_zstd_frame_piece(const ZstdFramePiece& piece, void* d_carry, ZstdFrameResult* d_result,
-                              void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream) {
-  decode_zstd_frame_piece(piece, d_carry, d_result, d_scratch, scratch_bytes, stream);
-  resolve_zstd_frame_piece(piece, d_carry, d_result, d_scratch, scratch_bytes, stream);
+void resolve_zstd_frame_piece(const ZstdFramePiece& piece, const ZstdFrameMemory& memory,
+                              cudaStream_t stream) {
+  launch_zstd_frame_resolve(work_of(piece, memory), stream);
+}
+
+void restore_zstd_frame_piece(const ZstdFramePiece& piece, const ZstdFrameMemory& memory,
+                              cudaStream_t stream) {
+  decode_zstd_frame_piece(piece, memory, stream);
+  place_zstd_frame_piece(piece, memory, stream);
+  rewind_zstd_frame_piece(piece, memory, stream);
+  resolve_zstd_frame_piece(piece, memory, stream);
 }
 
 }  // namespace hemstitch::cuda

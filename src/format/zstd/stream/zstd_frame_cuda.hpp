@@ -47,18 +47,30 @@ std::size_t zstd_frame_scratch_bytes(std::uint32_t block_count, std::size_t capa
 // What a frame carries from piece to piece: tables and repeat offsets. Aligned to 16 bytes. All zeros: the frame's beginning.
 std::size_t zstd_frame_carry_bytes();
 
+struct ZstdFrameMemory {
+  void* d_carry = nullptr;  // the frame's
+  ZstdFrameResult* d_result = nullptr;
+  void* d_scratch = nullptr;
+  std::size_t scratch_bytes = 0;
+};
+
 // Restores the piece's blocks up to the first that it stops at, and carries on to the next piece behind them. Content behind that of the
 // restored blocks is unspecified, within the capacity. Checksums are not verified: XXH64 goes through all content in order. Nothing outside of
 // the data is read. Asynchronous on `stream`; calls for one frame are in order. Throws kInvalidOption for pieces of 2^31 bytes or more, and for
-// too little scratch. d_result is device memory as well.
-void restore_zstd_frame_piece(const ZstdFramePiece& piece, void* d_carry, ZstdFrameResult* d_result,
-                              void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);
+// too little scratch.
+void restore_zstd_frame_piece(const ZstdFramePiece& piece, const ZstdFrameMemory& memory,
+                              cudaStream_t stream);
 
-// The two parts of it, for two streams: the next piece is decoded, with other scratch, while this one is resolved. Only resolving touches content
-// and history. It follows the piece's decoding and the resolving of the piece before, with the same arguments.
-void decode_zstd_frame_piece(const ZstdFramePiece& piece, void* d_carry, ZstdFrameResult* d_result,
-                             void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);
-void resolve_zstd_frame_piece(const ZstdFramePiece& piece, void* d_carry, ZstdFrameResult* d_result,
-                              void* d_scratch, std::size_t scratch_bytes, cudaStream_t stream);
+// The three parts of it, for as many streams. Each follows the one before, with the same arguments, and the same part of the piece before. A
+// piece is decoded, with scratch and a result of its own, while the one before is placed and resolved: before it is known whether all of that one's
+// blocks are restored. If they are not, what was decoded of the later piece counts for nothing. The tables that both carried on are then taken
+// back by rewinding, with the arguments of the piece that stopped, before more is decoded.
+//
+// Decoding reads neither `d_content` nor `history_bytes`; only resolving touches content and history.
+void decode_zstd_frame_piece(const ZstdFramePiece& piece, const ZstdFrameMemory& memory, cudaStream_t stream);
+void place_zstd_frame_piece(const ZstdFramePiece& piece, const ZstdFrameMemory& memory, cudaStream_t stream);
+void resolve_zstd_frame_piece(const ZstdFramePiece& piece, const ZstdFrameMemory& memory,
+                              cudaStream_t stream);
+void rewind_zstd_frame_piece(const ZstdFramePiece& piece, const ZstdFrameMemory& memory, cudaStream_t stream);
 
 }  // namespace hemstitch::cuda

@@ -9,7 +9,7 @@
 namespace hemstitch::cuda {
 namespace {
 
-constexpr unsigned kThreads = 128;
+constexpr unsigned kThreads = 128, kCarryThreads = 256;
 
 // Mapping: a thread a block. No shared memory, no synchronisation. Work: linear in blocks. CPU twin: ZstdWalk.
 __global__ void __launch_bounds__(kThreads) open_zstd_blocks(const ZstdFrameWork work) {
@@ -73,7 +73,7 @@ __device__ Described described_by(const ZstdDeviceBlock& block, std::uint32_t in
 __device__ void open_carried(const ZstdFrameWork& work) {
   const ZstdFrameCarry& carry = *work.d_carry;
   const ZstdStages& stages = work.stages;
-  const bool is_begun = carry.is_begun != 0;
+  const bool is_begun = carry.has_tables != 0;
   if (is_begun) {
     for (unsigned i = threadIdx.x; i < kZstdCodes; i += kZstdScanThreads) stages.d_codes[i] = carry.codes[i];
     for (unsigned i = threadIdx.x; i < kZstdCells; i += kZstdScanThreads) stages.d_cells[i] = carry.cells[i];
@@ -93,10 +93,6 @@ __device__ void open_carried(const ZstdFrameWork& work) {
     record.logs[kind] = carry.logs[kind];
     record.table_of[kind] = is_begun && carry.logs[kind] != kZstdNone ? 0 : kZstdNone;
   }
-  record.repeats[0] = is_begun ? carry.repeats[0] : 1;
-  record.repeats[1] = is_begun ? carry.repeats[1] : 4;
-  record.repeats[2] = is_begun ? carry.repeats[2] : 8;
-  record.begin = 0;
 }
 
 // Mapping: one thread block for all blocks, 256 at a time. Shared memory: 192 bytes. Synchronisation: three barriers for 256 blocks. Work: linear in
@@ -158,6 +154,43 @@ __global__ void __launch_bounds__(kThreads) check_zstd_tables(const ZstdFrameWor
     stages.leave(record);
 }
 
+// Carries on the tables behind a block. Tables of a block that is left are none: it ends the piece, or one behind it has no use for them.
+//
+// Mapping: one thread block. No shared memory, no synchronisation. Work: constant.
+__global__ void __launch_bounds__(kCarryThreads)
+    carry_zstd_tables(const ZstdFrameWork work, const ZstdFrameResult* const d_result) {
+  const ZstdStages& stages = work.stages;
+  ZstdFrameCarry& carry = *work.d_carry;
+  if (d_result != nullptr && d_result->blocks == work.piece.block_count) return;
+  const ZstdBlockRecord& record =
+      stages.d_blocks[d_result != nullptr ? d_result->blocks : work.piece.block_count];
+  const auto has_table = [&](std::uint32_t of) {
+    return of != kZstdNone && !stages.is_left(stages.d_blocks[of]);
+  };
+  const bool has_huffman = has_table(record.huffman_of);
+  if (has_huffman) {
+    const ZstdDeviceCode* const d_codes =
+        stages.d_codes + std::size_t{stages.d_blocks[record.huffman_of].tables} * kZstdCodes;
+    for (unsigned i = threadIdx.x; i < kZstdCodes; i += kCarryThreads) carry.codes[i] = d_codes[i];
+  }
+  if (threadIdx.x == 0) {
+    carry.has_tables = 1;
+    carry.huffman_bits = has_huffman ? stages.d_blocks[record.huffman_of].huffman_bits : kZstdNone;
+  }
+#pragma unroll
+  for (unsigned kind = 0; kind < kZstdKinds; ++kind) {
+    const bool has_cells = has_table(record.table_of[kind]);
+    if (threadIdx.x == 0)
+      carry.logs[kind] = has_cells ? stages.d_blocks[record.table_of[kind]].logs[kind] : kZstdNone;
+    if (!has_cells) continue;
+    const ZstdBlockRecord& defined = stages.d_blocks[record.table_of[kind]];
+    const ZstdDeviceCell* const d_cells =
+        stages.d_cells + std::size_t{defined.tables} * kZstdCells + zstd_cells_at(kind);
+    for (unsigned i = threadIdx.x; i < 1u << defined.logs[kind]; i += kCarryThreads)
+      carry.cells[zstd_cells_at(kind) + i] = d_cells[i];
+  }
+}
+
 constexpr KernelBudget kOpenBudget("zstd_frame.open", "open_zstd_blocks",
                                    {.threads = kThreads, .registers = 64});
 const KernelRegistration kOpenRegistration(kOpenBudget, open_zstd_blocks);
@@ -169,6 +202,9 @@ const KernelRegistration kDescribeRegistration(kDescribeBudget, describe_zstd_bl
 constexpr KernelBudget kCheckBudget("zstd_frame.check", "check_zstd_tables",
                                     {.threads = kThreads, .registers = 40});
 const KernelRegistration kCheckRegistration(kCheckBudget, check_zstd_tables);
+constexpr KernelBudget kCarryBudget("zstd_frame.carry", "carry_zstd_tables",
+                                    {.threads = kCarryThreads, .registers = 64});
+const KernelRegistration kCarryRegistration(kCarryBudget, carry_zstd_tables);
 
 unsigned grid_of(const ZstdFrameWork& work) { return (work.piece.block_count + kThreads - 1) / kThreads; }
 
@@ -181,6 +217,11 @@ void launch_zstd_frame_open(const ZstdFrameWork& work, cudaStream_t stream) {
 
 void launch_zstd_frame_check(const ZstdFrameWork& work, cudaStream_t stream) {
   launch({.kernel = kCheckBudget, .grid = grid_of(work), .stream = stream}, check_zstd_tables, work);
+}
+
+void launch_zstd_frame_carry(const ZstdFrameWork& work, const ZstdFrameResult* d_result,
+                             cudaStream_t stream) {
+  launch({.kernel = kCarryBudget, .grid = 1, .stream = stream}, carry_zstd_tables, work, d_result);
 }
 
 }  // namespace hemstitch::cuda

@@ -7,7 +7,12 @@
 namespace hemstitch::cuda {
 namespace {
 
-constexpr unsigned kCloseThreads = 256;
+constexpr unsigned kCloseThreads = 32;
+
+__device__ ZstdDeviceRepeats carried_repeats(const ZstdFrameCarry& carry) {
+  if (carry.has_repeats == 0) return {1, 4, 8};
+  return {carry.repeats[0], carry.repeats[1], carry.repeats[2]};
+}
 
 // Mapping: one thread block for all blocks, 256 at a time. Shared memory: 192 bytes. Synchronisation: three barriers for 256 blocks. Work: linear in
 // blocks. CPU twin: ZstdOffsets.
@@ -15,8 +20,7 @@ __global__ void __launch_bounds__(kZstdScanThreads) place_zstd_frame(const ZstdF
   __shared__ ZstdPlaced sh_warps[kZstdScanWarps];
   const ZstdStages& stages = work.stages;
   const ZstdFramePiece& piece = work.piece;
-  const ZstdBlockRecord& before_all = stages.d_blocks[0];
-  ZstdPlaced carry{0, {before_all.repeats[0], before_all.repeats[1], before_all.repeats[2]}};
+  ZstdPlaced carry{0, carried_repeats(*work.d_carry)};
   for (std::uint32_t first = 1; first <= piece.block_count; first += kZstdScanThreads) {
     const std::uint32_t index = first + threadIdx.x;
     ZstdPlaced own{0, zstd_same_repeats()};
@@ -44,44 +48,24 @@ __global__ void __launch_bounds__(kZstdScanThreads) place_zstd_frame(const ZstdF
   }
 }
 
-// Says what became of the piece, and carries on what its last block leaves.
+// Says what became of the piece, and carries on the offsets that its last block leaves.
 //
-// Mapping: one thread block. No shared memory, no synchronisation. Work: constant.
+// Mapping: one lane. No shared memory, no synchronisation. Work: constant.
 __global__ void __launch_bounds__(kCloseThreads) close_zstd_piece(const ZstdFrameWork work) {
-  const ZstdStages& stages = work.stages;
+  if (threadIdx.x != 0) return;
   ZstdFrameCarry& carry = *work.d_carry;
   const std::uint32_t last = work.stop_record() - 1;
-  const ZstdBlockRecord& record = stages.d_blocks[last];
-  if (record.huffman_of != kZstdNone) {
-    const ZstdDeviceCode* const d_codes =
-        stages.d_codes + std::size_t{stages.d_blocks[record.huffman_of].tables} * kZstdCodes;
-    for (unsigned i = threadIdx.x; i < kZstdCodes; i += kCloseThreads) carry.codes[i] = d_codes[i];
-  }
-#pragma unroll
-  for (unsigned kind = 0; kind < kZstdKinds; ++kind) {
-    if (record.table_of[kind] == kZstdNone) continue;
-    const ZstdBlockRecord& defined = stages.d_blocks[record.table_of[kind]];
-    const ZstdDeviceCell* const d_cells =
-        stages.d_cells + std::size_t{defined.tables} * kZstdCells + zstd_cells_at(kind);
-    for (unsigned i = threadIdx.x; i < 1u << defined.logs[kind]; i += kCloseThreads)
-      carry.cells[zstd_cells_at(kind) + i] = d_cells[i];
-  }
-  if (threadIdx.x != 0) return;
-  carry.is_begun = 1;
-  carry.huffman_bits =
-      record.huffman_of != kZstdNone ? stages.d_blocks[record.huffman_of].huffman_bits : kZstdNone;
-#pragma unroll
-  for (unsigned kind = 0; kind < kZstdKinds; ++kind)
-    carry.logs[kind] =
-        record.table_of[kind] != kZstdNone ? stages.d_blocks[record.table_of[kind]].logs[kind] : kZstdNone;
-  ZstdDeviceRepeats repeats{record.repeats[0], record.repeats[1], record.repeats[2]};
+  const ZstdBlockRecord& record = work.stages.d_blocks[last];
+  ZstdDeviceRepeats repeats = carried_repeats(carry);
   if (last != 0)
     repeats = resolved_zstd_repeats(
-        repeats, {record.repeats_before[0], record.repeats_before[1], record.repeats_before[2]});
+        {record.repeats[0], record.repeats[1], record.repeats[2]},
+        {record.repeats_before[0], record.repeats_before[1], record.repeats_before[2]});
   ZstdFrameResult& result = *work.d_result;
   result.repeats[0] = carry.repeats[0] = repeats.first;
   result.repeats[1] = carry.repeats[1] = repeats.second;
   result.repeats[2] = carry.repeats[2] = repeats.third;
+  carry.has_repeats = 1;
   result.blocks = last;
   result.content_bytes =
       last != 0 ? static_cast<std::uint32_t>(record.begin) + record.block.content_bytes : 0;

@@ -14,7 +14,8 @@
 namespace hemstitch::cuda {
 
 struct ZstdFrameCarry {
-  std::uint32_t is_begun;                        // 0: nothing else here counts
+  // Decoding carries tables, and placing carries offsets, which comes a piece later. 0: nothing was carried so far.
+  std::uint32_t has_tables, has_repeats;
   std::uint32_t repeats[3];                      // offsets
   std::uint32_t huffman_bits, logs[kZstdKinds];  // kZstdNone: there is no such table
   alignas(16) ZstdDeviceCode codes[kZstdCodes];
@@ -82,6 +83,8 @@ struct ZstdPlaced {
 
 void launch_zstd_frame_open(const ZstdFrameWork& work, cudaStream_t stream);
 void launch_zstd_frame_check(const ZstdFrameWork& work, cudaStream_t stream);
+// Carries on the tables that are in use behind the piece; `d_result`: behind its restored blocks, if these are not all.
+void launch_zstd_frame_carry(const ZstdFrameWork& work, const ZstdFrameResult* d_result, cudaStream_t stream);
 void launch_zstd_frame_places(const ZstdFrameWork& work, cudaStream_t stream);
 void launch_zstd_frame_copy(const ZstdFrameWork& work, cudaStream_t stream);
 void launch_zstd_frame_close(const ZstdFrameWork& work, cudaStream_t stream);

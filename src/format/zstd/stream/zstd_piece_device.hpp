@@ -20,9 +20,9 @@ struct ZstdPieceWork {
   unsigned input = 0;
   std::span<const std::uint32_t> block_at;  // where each block's header begins in the input
   std::size_t end = 0;                      // of the last one
-  unsigned room = 0;
-  std::size_t history_bytes = 0;
 };
+// So many are decoded and not resolved at once: one is decoded while the one before is placed and resolved.
+inline constexpr std::size_t kZstdDecodedPieces = 2;
 
 // What became of it. Blocks that are restored are right; nothing is said of later ones.
 struct ZstdPieceRestored {
@@ -46,17 +46,20 @@ class ZstdPieceDevice {
 
   // All functions from here on throw Error (device family) if the device fails. One thread calls them, but for wait(), which any thread may call.
   //
-  // Starts the upload of bytes to `at` in an input, in which nothing is decoded. They must stay unchanged until blocks behind them were decoded, or never
-  // will be.
+  // Starts the upload of bytes to `at` in an input, of which all that was decoded is placed. They must stay unchanged until blocks behind them were placed, or
+  // never will be.
   virtual void upload(unsigned input, std::size_t at, std::span<const std::byte> bytes) = 0;
-  // Starts decoding, behind the uploads so far. The first call begins the frame. Before the next one, decoded() and resolve() are called.
+  // Starts decoding, behind the uploads so far. The first call begins the frame.
   virtual void decode(const ZstdPieceWork& work) = 0;
-  // Whether decoded() would not wait.
-  virtual bool is_decoded() = 0;
-  // Waits for what decode() started.
-  virtual ZstdPieceRestored decoded() = 0;
-  // Starts making content of what was decoded, in its room, whose content so far may still be on its way to the host.
-  virtual void resolve() = 0;
+  // Starts finding out what the first piece that is decoded and not placed comes to: where its blocks begin, behind so much history, and what is copied. Then
+  // placed() is called, and resolve() if blocks are restored, before the next one is placed.
+  virtual void place(std::size_t history_bytes) = 0;
+  // Whether placed() would not wait.
+  virtual bool is_placed() = 0;
+  // Waits for what place() started. If not all of its blocks are restored, what was decoded behind them is forgotten: decoding goes on behind the last of these.
+  virtual ZstdPieceRestored placed() = 0;
+  // Starts making content of what was placed, in a room, whose content so far may still be on its way to the host.
+  virtual void resolve(unsigned room) = 0;
   // Starts the download of a part of a room. Returns a number for wait(), larger than all before.
   virtual std::uint64_t download(unsigned room, std::size_t at, std::span<std::byte> to) = 0;
   // Waits for the download; if that fails, nothing more of it arrives.

@@ -21,8 +21,8 @@ std::size_t scratch_bytes_of(const ZstdDeviceLimits& limits) {
 
 std::uint64_t cuda_zstd_pieces_bytes(const ZstdDeviceLimits& limits, std::uint64_t window_bytes) {
   return limits.inputs * std::uint64_t{limits.input_bytes} +
-         limits.rooms * (window_bytes + limits.content_bytes + scratch_bytes_of(limits)) +
-         zstd_frame_carry_bytes();
+         limits.rooms * (window_bytes + limits.content_bytes) +
+         kZstdDecodedPieces * std::uint64_t{scratch_bytes_of(limits)} + zstd_frame_carry_bytes();
 }
 
 struct CudaZstdPieces::Input {
@@ -33,24 +33,33 @@ struct CudaZstdPieces::Input {
   Event begin{Event::Kind::kTiming}, end{Event::Kind::kTiming};
 };
 
-struct CudaZstdPieces::Room {
-  Room(const ZstdDeviceLimits& limits, std::size_t window_bytes, std::size_t scratch_bytes,
-       const Stream& stream, Device& device)
-      : content(window_bytes + limits.content_bytes, stream.get(), device.memory()),
-        scratch(scratch_bytes, stream.get(), device.memory()),
+// What a piece needs until it is resolved.
+struct CudaZstdPieces::Slot {
+  Slot(const ZstdDeviceLimits& limits, const DeviceBuffer<std::byte>& carry, const Stream& stream,
+       Device& device)
+      : scratch(scratch_bytes_of(limits), stream.get(), device.memory()),
         result(1, stream.get(), device.memory()),
-        h_block_at(device.pinned().take(limits.blocks * sizeof(std::uint32_t))) {}
+        h_block_at(device.pinned().take(limits.blocks * sizeof(std::uint32_t))),
+        memory{carry.get(), result.get(), scratch.get(), scratch.bytes()} {}
 
-  DeviceBuffer<std::byte> content;  // behind room for a whole window
   DeviceBuffer<std::byte> scratch;
   DeviceBuffer<ZstdFrameResult> result;
   PinnedPool::Block h_block_at;
+  ZstdFrameMemory memory;
   ZstdFramePiece piece;
-  std::size_t content_bytes = 0;
+  unsigned input = 0;
   bool is_told = true;  // the clock knows when content was made
   Event begin{Event::Kind::kTiming}, decoded{Event::Kind::kTiming};
+  Event placing{Event::Kind::kTiming}, placed{Event::Kind::kTiming};
   Event resolving{Event::Kind::kTiming}, resolved{Event::Kind::kTiming};
-  Event left;  // what was there has been downloaded
+};
+
+struct CudaZstdPieces::Room {
+  Room(std::size_t bytes, const Stream& stream, DevicePool& pool) : bytes(bytes, stream.get(), pool) {}
+
+  DeviceBuffer<std::byte> bytes;  // content, behind room for a whole window
+  std::size_t history_bytes = 0, content_bytes = 0;
+  Event resolved, left;  // there is content; it has been downloaded
 };
 
 CudaZstdPieces::CudaZstdPieces(Device& device, const ZstdDeviceLimits& limits, std::uint64_t window_bytes,
@@ -58,7 +67,6 @@ CudaZstdPieces::CudaZstdPieces(Device& device, const ZstdDeviceLimits& limits, s
     : device_(device),
       limits_(limits),
       window_bytes_(static_cast<std::size_t>(window_bytes)),
-      scratch_bytes_(scratch_bytes_of(limits)),
       clock_(clock) {
   device_.make_current();
   DevicePool& pool = device_.memory();
@@ -66,15 +74,17 @@ CudaZstdPieces::CudaZstdPieces(Device& device, const ZstdDeviceLimits& limits, s
   check(cudaMemsetAsync(carry_.get(), 0, carry_.bytes(), decoding_.get()), "cudaMemsetAsync");
   for (unsigned i = 0; i < limits_.inputs; ++i)
     inputs_.push_back(std::make_unique<Input>(limits_.input_bytes, decoding_, pool));
+  for (std::size_t i = 0; i < kZstdDecodedPieces; ++i)
+    slots_.push_back(std::make_unique<Slot>(limits_, carry_, decoding_, device_));
   for (unsigned i = 0; i < limits_.rooms; ++i)
-    rooms_.push_back(std::make_unique<Room>(limits_, window_bytes_, scratch_bytes_, decoding_, device_));
+    rooms_.push_back(std::make_unique<Room>(window_bytes_ + limits_.content_bytes, decoding_, pool));
   h_result_ = device_.pinned().take(sizeof(ZstdFrameResult));
   decoding_.synchronize();  // other streams use this memory
   if (clock_ != nullptr) clock_->start(decoding_);
 }
 
 CudaZstdPieces::~CudaZstdPieces() {
-  for (const Stream* const stream : {&up_, &decoding_, &resolving_, &down_})
+  for (const Stream* const stream : {&up_, &decoding_, &placing_, &resolving_, &down_})
     cudaStreamSynchronize(stream->get());
 }
 
@@ -104,50 +114,65 @@ void CudaZstdPieces::decode(const ZstdPieceWork& work) {
   const NvtxRange range("engine.decode_piece");
   device_.make_current();
   Input& input = *inputs_[work.input];
-  Room& room = *rooms_[work.room];
-  if (!std::exchange(room.is_told, true)) {
-    room.resolved.synchronize();  // its content was asked for long ago
-    tell(Stage::kKernel, room.resolving, room.resolved);
+  Slot& slot = *slots_[next_slot_ % kZstdDecodedPieces];
+  if (!std::exchange(slot.is_told, true)) {
+    slot.resolved.synchronize();  // its content was asked for long ago
+    tell(Stage::kKernel, slot.resolving, slot.resolved);
   }
-  // One kernel reads this, once: from where it is.
-  std::memcpy(room.h_block_at.span().data(), work.block_at.data(), work.block_at.size_bytes());
-  room.piece = {.d_data = input.bytes.get(),
+  cudaStream_t const stream = decoding_.get();
+  // Its piece is placed, and what was decoded behind it comes before in this stream.
+  if (stopped_ != nullptr) rewind_zstd_frame_piece(stopped_->piece, stopped_->memory, stream);
+  stopped_ = nullptr;
+  // One kernel reads this, once: from where it is. It may be under way for blocks that were forgotten since.
+  slot.decoded.synchronize();
+  std::memcpy(slot.h_block_at.span().data(), work.block_at.data(), work.block_at.size_bytes());
+  slot.input = work.input;
+  slot.piece = {.d_data = input.bytes.get(),
                 .data_bytes = work.end,
-                .d_block_at = reinterpret_cast<const std::uint32_t*>(room.h_block_at.span().data()),
+                .d_block_at = reinterpret_cast<const std::uint32_t*>(slot.h_block_at.span().data()),
                 .block_count = static_cast<std::uint32_t>(work.block_at.size()),
                 .window_bytes = window_bytes_,
-                .d_content = room.content.get() + window_bytes_,
-                .history_bytes = static_cast<std::uint32_t>(work.history_bytes),
                 .capacity = limits_.content_bytes};
-  cudaStream_t const stream = decoding_.get();
   input.end.hold(stream);
-  room.resolved.hold(stream);  // it reads the scratch memory
-  room.begin.record(stream);
-  decode_zstd_frame_piece(room.piece, carry_.get(), room.result.get(), room.scratch.get(), scratch_bytes_,
-                          stream);
-  room.decoded.record(stream);
-  copy_bytes(h_result_.span().data(), room.result.get(), sizeof(ZstdFrameResult), cudaMemcpyDeviceToHost,
-             decoding_);
-  is_decoded_.record(stream);
-  input_ = work.input;
-  room_ = &room;
+  slot.resolved.hold(stream);  // it reads the scratch memory
+  slot.begin.record(stream);
+  decode_zstd_frame_piece(slot.piece, slot.memory, stream);
+  slot.decoded.record(stream);
+  ++next_slot_;
 }
 
-bool CudaZstdPieces::is_decoded() {
+void CudaZstdPieces::place(std::size_t history_bytes) {
+  const NvtxRange range("engine.place_piece");
   device_.make_current();
-  const cudaError_t state = cudaEventQuery(is_decoded_.get());
+  Slot& slot = *slots_[placed_slot_ % kZstdDecodedPieces];
+  slot.piece.history_bytes = static_cast<std::uint32_t>(history_bytes);
+  cudaStream_t const stream = placing_.get();
+  slot.decoded.hold(stream);
+  slot.placing.record(stream);
+  place_zstd_frame_piece(slot.piece, slot.memory, stream);
+  slot.placed.record(stream);
+  copy_bytes(h_result_.span().data(), slot.result.get(), sizeof(ZstdFrameResult), cudaMemcpyDeviceToHost,
+             placing_);
+  is_placed_.record(stream);
+}
+
+bool CudaZstdPieces::is_placed() {
+  device_.make_current();
+  const cudaError_t state = cudaEventQuery(is_placed_.get());
   if (state == cudaSuccess) return true;
   cudaGetLastError();  // it would be the next call's
   if (state != cudaErrorNotReady) check(state, "cudaEventQuery");
   return false;
 }
 
-ZstdPieceRestored CudaZstdPieces::decoded() {
+ZstdPieceRestored CudaZstdPieces::placed() {
   device_.make_current();
-  is_decoded_.synchronize();
-  Input& input = *inputs_[input_];
+  is_placed_.synchronize();
+  Slot& slot = *slots_[placed_slot_ % kZstdDecodedPieces];
+  Input& input = *inputs_[slot.input];
   if (!std::exchange(input.is_told, true)) tell(Stage::kUpload, input.begin, input.end);
-  tell(Stage::kKernel, room_->begin, room_->decoded);
+  tell(Stage::kKernel, slot.begin, slot.decoded);
+  tell(Stage::kKernel, slot.placing, slot.placed);
   ZstdFrameResult result;
   std::memcpy(&result, h_result_.span().data(), sizeof result);
   ZstdPieceRestored restored;
@@ -158,27 +183,36 @@ ZstdPieceRestored CudaZstdPieces::decoded() {
   restored.stop = result.stop == ZstdFrameStop::kNone   ? Stop::kNone
                   : result.stop == ZstdFrameStop::kRoom ? Stop::kRoom
                                                         : Stop::kDoubt;
-  room_->content_bytes = restored.content_bytes;
+  content_bytes_ = restored.content_bytes;
+  ++placed_slot_;
+  if (restored.stop != Stop::kNone) {
+    stopped_ = &slot;
+    next_slot_ = placed_slot_;
+  }
   return restored;
 }
 
-void CudaZstdPieces::resolve() {
+void CudaZstdPieces::resolve(unsigned number) {
   const NvtxRange range("engine.resolve_piece");
   device_.make_current();
-  Room& room = *room_;
+  Room& room = *rooms_[number];
+  Slot& slot = *slots_[(placed_slot_ - 1) % kZstdDecodedPieces];
+  const std::size_t history_bytes = slot.piece.history_bytes;
+  slot.piece.d_content = room.bytes.get() + window_bytes_;
   cudaStream_t const stream = resolving_.get();
   room.left.hold(stream);
-  room.resolving.record(stream);
-  // decoded() has waited for what this needs of the decoding stream.
-  const std::size_t history_bytes = room.piece.history_bytes;
+  slot.resolving.record(stream);
+  // placed() has waited for what this needs of the placing stream.
   if (history_bytes != 0)
-    copy_bytes(room.piece.d_content - history_bytes,
-               last_room_->piece.d_content + last_room_->content_bytes - history_bytes, history_bytes,
-               cudaMemcpyDeviceToDevice, resolving_);
-  resolve_zstd_frame_piece(room.piece, carry_.get(), room.result.get(), room.scratch.get(), scratch_bytes_,
-                           stream);
+    copy_bytes(slot.piece.d_content - history_bytes,
+               last_room_->bytes.get() + window_bytes_ + last_room_->content_bytes - history_bytes,
+               history_bytes, cudaMemcpyDeviceToDevice, resolving_);
+  resolve_zstd_frame_piece(slot.piece, slot.memory, stream);
+  slot.resolved.record(stream);
   room.resolved.record(stream);
-  room.is_told = clock_ == nullptr;
+  room.history_bytes = history_bytes;
+  room.content_bytes = content_bytes_;
+  slot.is_told = clock_ == nullptr;
   last_room_ = &room;
 }
 
@@ -201,8 +235,8 @@ std::uint64_t CudaZstdPieces::download(unsigned number, std::size_t at, std::spa
   room.resolved.hold(down_.get());
   download->begin.record(down_.get());
   // cudaMemcpyDefault: `to` may be any memory.
-  copy_bytes(to.data(), room.piece.d_content - room.piece.history_bytes + at, to.size(), cudaMemcpyDefault,
-             down_);
+  copy_bytes(to.data(), room.bytes.get() + window_bytes_ - room.history_bytes + at, to.size(),
+             cudaMemcpyDefault, down_);
   download->end.record(down_.get());
   download->passed.record(down_.get());
   room.left.record(down_.get());

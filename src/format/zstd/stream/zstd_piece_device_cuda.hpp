@@ -1,7 +1,7 @@
 // zstd_piece_device.hpp on a CUDA device.
 //
-// One CUDA stream uploads compressed bytes, one decodes, one makes content of what is decoded, and one downloads it. Events make each of them wait for
-// what it needs. So a piece is decoded while content of the one before is made and downloaded, and the next one uploaded.
+// One CUDA stream uploads compressed bytes, one decodes, one places, one makes content of what is placed, and one downloads it. Events make each of them wait
+// for what it needs. So a piece is decoded while the one before is placed and its content made and downloaded, and the next one uploaded.
 #pragma once
 
 #include <cstdint>
@@ -35,14 +35,16 @@ class CudaZstdPieces : public ZstdPieceDevice {
   LargeBuffer make_host_memory(std::size_t bytes) override;
   void upload(unsigned input, std::size_t at, std::span<const std::byte> bytes) override;
   void decode(const ZstdPieceWork& work) override;
-  bool is_decoded() override;
-  ZstdPieceRestored decoded() override;
-  void resolve() override;
+  void place(std::size_t history_bytes) override;
+  bool is_placed() override;
+  ZstdPieceRestored placed() override;
+  void resolve(unsigned room) override;
   std::uint64_t download(unsigned room, std::size_t at, std::span<std::byte> to) override;
   void wait(std::uint64_t download) override;
 
  private:
   struct Input;
+  struct Slot;
   struct Room;
   struct Download {
     std::uint64_t number = 0;
@@ -54,17 +56,19 @@ class CudaZstdPieces : public ZstdPieceDevice {
 
   Device& device_;
   const ZstdDeviceLimits limits_;
-  const std::size_t window_bytes_, scratch_bytes_;
+  const std::size_t window_bytes_;
   DeviceClock* const clock_;
-  Stream up_, decoding_, resolving_, down_;
+  Stream up_, decoding_, placing_, resolving_, down_;
   DeviceBuffer<std::byte> carry_;
   std::vector<std::unique_ptr<Input>> inputs_;
+  std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<std::unique_ptr<Room>> rooms_;
   PinnedPool::Block h_result_;
-  Event is_decoded_{Event::Kind::kWait};
-  // Of what is decoded now, and of what was resolved last.
-  unsigned input_ = 0;
-  Room* room_ = nullptr;
+  Event is_placed_{Event::Kind::kWait};
+  // Pieces take the slots in turns: these are the next one to decode into, and the one that is placed next or was last.
+  std::size_t next_slot_ = 0, placed_slot_ = 0;
+  Slot* stopped_ = nullptr;  // not all of its blocks are restored, so tables must be taken back
+  std::size_t content_bytes_ = 0;  // of what was placed last
   Room* last_room_ = nullptr;
 
   std::mutex mutex_;  // guards what follows
