@@ -23,10 +23,10 @@ namespace hemstitch::testing {
 struct ZstdDeviceTrouble {
   std::set<unsigned> uploads = {}, decodes = {}, places = {}, polls = {}, results = {}, resolves = {},
                      downloads = {}, waits = {};  // that fail
-  std::set<unsigned> doubts = {};      // results that end before the last block, in doubt
-  std::set<unsigned> nonsense = {};    // results that say what cannot be
-  std::size_t most_blocks = SIZE_MAX;  // that a call has room for
-  unsigned lost_from_result = 0;       // all calls fail from then on
+  std::set<unsigned> doubts = {};                 // results that end before the last block, in doubt
+  std::set<unsigned> nonsense = {};               // results that say what cannot be
+  std::size_t most_blocks = SIZE_MAX;             // that a call has room for
+  unsigned lost_from_result = 0;                  // all calls fail from then on
 };
 
 // Decodes and places with the twins when the result is waited for, and lets content come down when that is waited for.
@@ -86,8 +86,7 @@ class ProcessorZstdPieces : public ZstdPieceDevice {
     must(history_bytes_ <= before.size(), "no history");
     Bytes made(before.end() - static_cast<std::ptrdiff_t>(history_bytes_), before.end());
     made.resize(history_bytes_ + symbols_.size());
-    resolve_zstd_symbols(symbols_, std::span(made).first(history_bytes_),
-                         made.data() + history_bytes_);
+    resolve_zstd_symbols(symbols_, std::span(made).first(history_bytes_), made.data() + history_bytes_);
     room = std::move(made);
     frame_bytes_ += symbols_.size();
     last_room_ = number;
@@ -148,8 +147,8 @@ class ProcessorZstdPieces : public ZstdPieceDevice {
     restored.repeats = offsets_.offsets;
     for (std::size_t i = 0; i < piece.block_at.size(); ++i) {
       restored.stop = i + 1 == piece.block_at.size() && ends_in_doubt ? Stop::kDoubt
-                      : i == trouble_.most_blocks                ? Stop::kRoom
-                                                                 : add_block(piece, data, i);
+                      : i == trouble_.most_blocks                     ? Stop::kRoom
+                                                                      : add_block(piece, data, i);
       if (restored.stop != Stop::kNone) break;
       ++restored.blocks;
       restored.content_bytes = symbols_.size();
@@ -183,9 +182,8 @@ class ProcessorZstdPieces : public ZstdPieceDevice {
     const std::size_t begin = symbols_.size();
     if (begin + decoded.content_bytes > limits_.content_bytes) return Stop::kRoom;
     symbols_.resize(begin + decoded.content_bytes);
-    if (!copy_zstd_symbols(decoded, header.type, offsets_,
-                           static_cast<std::uint32_t>(history_bytes_ + begin), window_bytes_,
-                           symbols_.data() + begin)) {
+    if (!copy_zstd_symbols(decoded, header.type, offsets_, static_cast<std::uint32_t>(history_bytes_ + begin),
+                           window_bytes_, symbols_.data() + begin)) {
       symbols_.resize(begin);
       return Stop::kDoubt;
     }
@@ -221,8 +219,8 @@ class ProcessorZstdPieces : public ZstdPieceDevice {
   ZstdBlockDecoder decoder_;
   ZstdOffsets offsets_;
   std::vector<std::uint32_t> symbols_;
-  std::atomic<unsigned> uploads_ = 0, decodes_ = 0, places_ = 0, polls_ = 0, results_ = 0, resolves_ = 0, downloads_ = 0,
-                        waits_ = 0;
+  std::atomic<unsigned> uploads_ = 0, decodes_ = 0, places_ = 0, polls_ = 0, results_ = 0, resolves_ = 0,
+                        downloads_ = 0, waits_ = 0;
   std::atomic<bool> is_lost_ = false;
   std::mutex mutex_;
   std::map<std::uint64_t, Pending> pending_;

@@ -24,11 +24,10 @@ inline ZstdDeviceLimits device_limits_of(PieceSize size, std::uint64_t window_by
   const auto block_bytes =
       static_cast<std::size_t>(std::clamp<std::uint64_t>(window_bytes, 1, kZstdMostBlockBytes));
   ZstdDeviceLimits limits;
-  const std::size_t blocks = size == PieceSize::kBlock ? 1 : size == PieceSize::kSome ? 3 : 50;
+  const std::size_t blocks = size == PieceSize::kBlock ? 1 : size == PieceSize::kSome ? 3 : 8;
   limits.content_bytes = blocks * block_bytes;
   limits.input_bytes = limits.content_bytes / 2 + (block_bytes + 1) / 2 + kZstdBlockHeaderBytes;
   limits.blocks = 2 * blocks;
-  limits.first_blocks = size == PieceSize::kMany ? 5 : 1;
   return limits;
 }
 

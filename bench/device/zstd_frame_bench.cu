@@ -6,7 +6,7 @@
 // in every repetition, so that blocks fall differently: 2.1 GB (times SCALE) of all nine by one thread of libzstd at levels 1 and 3; of four
 // files of text at level 3; at level 9, and 0.41 GB at level 19, by all cores, as the zstd tool does with -T. "frame": the whole frame in one piece, between events. "frame, pieces":
 // pieces as ZstdDeviceDecoder has them by three streams, by the host's clock: walking the headers of blocks, while pieces before are decoded and placed, and waiting for each
-// piece included. Every figure is the median of three runs after one to warm up. Prints one row of a recorded run a line; a row is verified when all bytes are right. Times of decoding,
+// piece included. "frame, in memory": hemstitch_long_stream_restore() without the checksum, where the device finds the blocks. Every figure is the median of three runs after one to warm up. Prints one row of a recorded run a line; a row is verified when all bytes are right. Times of decoding,
 // placing and resolving go to standard error. Checksums are not verified.
 #include <zstd.h>
 
@@ -29,7 +29,9 @@
 #include "format/zstd/stream/zstd_block_places.hpp"
 #include "format/zstd/stream/zstd_device_decoder.hpp"
 #include "format/zstd/stream/zstd_frame_cuda.hpp"
+#include "format/zstd/stream/zstd_stream_in_memory_cuda.hpp"
 #include "gpu/cuda/cuda_error.hpp"
+#include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/event.hpp"
 #include "shapes.hpp"
 
@@ -74,14 +76,6 @@ Bytes written(const Bytes& content, int level, unsigned workers) {
 
 void check_cuda(cudaError_t result) { cuda::check(result, "zstd_frame_bench"); }
 
-struct Stream {
-  Stream() { check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); }
-  ~Stream() { cudaStreamDestroy(stream); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  cudaStream_t stream = nullptr;
-};
-
 // What a piece needs, of which two are under way at once.
 struct Slot {
   Slot(std::uint32_t blocks, std::size_t capacity)
@@ -120,18 +114,15 @@ class Frame {
     Slot slot(count, content_.size());
     slot.d_block_at.upload(places.at);
     const cuda::ZstdFramePiece piece = piece_of(slot, 0, places, 0, content_.size());
-    const auto call = [&](auto what) {
-      what(piece, slot.memory(d_carry_.data), nullptr);
-    };
+    const auto call = [&](auto what) { what(piece, slot.memory(d_carry_.data), nullptr); };
     forget();
-    const std::vector<double> seconds =
-        bench::median_step_seconds(nullptr, kRuns,
-                                   {[&] {
-                                      check_cuda(cudaMemsetAsync(d_carry_.data, 0, d_carry_.count, nullptr));
-                                      call(cuda::decode_zstd_frame_piece);
-                                    },
-                                    [&] { call(cuda::place_zstd_frame_piece); },
-                                    [&] { call(cuda::resolve_zstd_frame_piece); }});
+    const std::vector<double> seconds = bench::median_step_seconds(
+        nullptr, kRuns,
+        {[&] {
+           check_cuda(cudaMemsetAsync(d_carry_.data, 0, d_carry_.count, nullptr));
+           call(cuda::decode_zstd_frame_piece);
+         },
+         [&] { call(cuda::place_zstd_frame_piece); }, [&] { call(cuda::resolve_zstd_frame_piece); }});
     const cuda::ZstdFrameResult result = slot.d_result.download(0, 1)[0];
     std::fprintf(stderr, "%s: %u of %u blocks, decoded in %.3f ms, placed in %.3f ms, resolved in %.3f ms\n",
                  name.c_str(), result.blocks, count, seconds[0] * 1e3, seconds[1] * 1e3, seconds[2] * 1e3);
@@ -149,26 +140,26 @@ class Frame {
     std::array<std::unique_ptr<Slot>, kZstdDecodedPieces> slots;
     for (auto& slot : slots)
       slot = std::make_unique<Slot>(static_cast<std::uint32_t>(limits.blocks), capacity);
-    const Stream decoding, placing, resolving;
+    const cuda::Stream decoding(cuda::kZstdDecodingPriority), placing(cuda::kZstdPlacingPriority), resolving;
     forget();
     return bench::median_host_seconds(kRuns, [&] {
-      check_cuda(cudaMemsetAsync(d_carry_.data, 0, d_carry_.count, decoding.stream));
-      check_cuda(cudaStreamSynchronize(decoding.stream));
+      check_cuda(cudaMemsetAsync(d_carry_.data, 0, d_carry_.count, decoding.get()));
+      check_cuda(cudaStreamSynchronize(decoding.get()));
       std::size_t found_bytes = 0, done = 0, decoded = 0, placed = 0;
-      // As ZstdDeviceDecoder has it: the first pieces are shorter, and no piece has many more blocks than there is room for.
-      std::size_t next_blocks = limits.first_blocks, suited_blocks = full_blocks;
+      // As ZstdDeviceDecoder has it: no piece has many more blocks than there is room for.
+      std::size_t suited_blocks = full_blocks;
       const auto decode = [&] {
         Slot& slot = *slots[decoded % slots.size()];
-        const std::size_t most = std::min({next_blocks, suited_blocks, limits.blocks});
-        slot.places = find_zstd_blocks(blocks().subspan(found_bytes), most);
+        const auto data = blocks().subspan(found_bytes);
+        slot.places = find_zstd_blocks(data.first(std::min(data.size(), limits.input_bytes)),
+                                       std::min(suited_blocks, limits.blocks));
         if (slot.places.at.empty()) return;
-        next_blocks = std::min(2 * next_blocks, limits.blocks);
-        slot.is_resolved.hold(decoding.stream);
+        slot.is_resolved.hold(decoding.get());
         check_cuda(cudaMemcpyAsync(slot.d_block_at.data, slot.places.at.data(), 4 * slot.places.at.size(),
-                                   cudaMemcpyHostToDevice, decoding.stream));
+                                   cudaMemcpyHostToDevice, decoding.get()));
         slot.piece = piece_of(slot, found_bytes, slot.places, 0, capacity);
-        cuda::decode_zstd_frame_piece(slot.piece, slot.memory(d_carry_.data), decoding.stream);
-        slot.is_decoded.record(decoding.stream);
+        cuda::decode_zstd_frame_piece(slot.piece, slot.memory(d_carry_.data), decoding.get());
+        slot.is_decoded.record(decoding.get());
         found_bytes += slot.places.data_bytes;
         ++decoded;
       };
@@ -176,19 +167,20 @@ class Frame {
       while (placed < decoded) {
         Slot& slot = *slots[placed % slots.size()];
         // Content behind the frame's is never written.
-        slot.piece = piece_of(slot, static_cast<std::size_t>(slot.piece.d_data - d_frame_.data) - header_bytes_,
-                              slot.places, done, capacity);
-        slot.is_decoded.hold(placing.stream);
-        cuda::place_zstd_frame_piece(slot.piece, slot.memory(d_carry_.data), placing.stream);
-        slot.is_placed.record(placing.stream);
+        slot.piece =
+            piece_of(slot, static_cast<std::size_t>(slot.piece.d_data - d_frame_.data) - header_bytes_,
+                     slot.places, done, capacity);
+        slot.is_decoded.hold(placing.get());
+        cuda::place_zstd_frame_piece(slot.piece, slot.memory(d_carry_.data), placing.get());
+        slot.is_placed.record(placing.get());
         cuda::ZstdFrameResult result{};
         check_cuda(cudaMemcpyAsync(&result, slot.d_result.data, sizeof result, cudaMemcpyDeviceToHost,
-                                   placing.stream));
-        slot.is_placed.hold(resolving.stream);
-        cuda::resolve_zstd_frame_piece(slot.piece, slot.memory(d_carry_.data), resolving.stream);
-        slot.is_resolved.record(resolving.stream);
+                                   placing.get()));
+        slot.is_placed.hold(resolving.get());
+        cuda::resolve_zstd_frame_piece(slot.piece, slot.memory(d_carry_.data), resolving.get());
+        slot.is_resolved.record(resolving.get());
         if (decoded - placed < slots.size()) decode();
-        check_cuda(cudaStreamSynchronize(placing.stream));
+        check_cuda(cudaStreamSynchronize(placing.get()));
         done += result.content_bytes;
         ++placed;
         if (result.stop == cuda::ZstdFrameStop::kDoubt || result.blocks == 0) return;
@@ -197,13 +189,31 @@ class Frame {
           if (decoded == placed) decode();
           continue;
         }
-        cuda::rewind_zstd_frame_piece(slot.piece, slot.memory(d_carry_.data), decoding.stream);
+        cuda::rewind_zstd_frame_piece(slot.piece, slot.memory(d_carry_.data), decoding.get());
         found_bytes = static_cast<std::size_t>(slot.piece.d_data - d_frame_.data) - header_bytes_ +
                       slot.places.at[result.blocks];
         decoded = placed;
         decode();
       }
-      check_cuda(cudaStreamSynchronize(resolving.stream));
+      check_cuda(cudaStreamSynchronize(resolving.get()));
+    });
+  }
+
+  // Seconds of restoring it as a stream in device memory.
+  double seconds_in_memory() {
+    const std::size_t temp_bytes = cuda::zstd_stream_temp_bytes(frame_.size(), content_.size());
+    DeviceArray<std::byte> d_temp(temp_bytes);
+    const cuda::Stream stream;
+    forget();
+    const cuda::StreamInMemory work{.d_data = d_frame_.data,
+                                    .bytes = frame_.size(),
+                                    .output = {d_content_.data, content_.size()},
+                                    .verifies = false};
+    return bench::median_host_seconds(kRuns, [&] {
+      const cuda::StreamOutcome outcome =
+          cuda::restore_zstd_stream(work, d_temp.data, temp_bytes, stream.get());
+      if (outcome.status != Status::kOk || outcome.host_bytes != 0)
+        throw std::runtime_error("the device does not restore the frame");
     });
   }
 
@@ -258,6 +268,8 @@ void measure(const std::string& file, const Bytes& content, int level, unsigned 
   print("frame", file, level, content.size(), bytes.size(), at_once, frame.is_restored());
   const double in_pieces = frame.seconds_in_pieces();
   print("frame, pieces", file, level, content.size(), bytes.size(), in_pieces, frame.is_restored());
+  const double in_memory = frame.seconds_in_memory();
+  print("frame, in memory", file, level, content.size(), bytes.size(), in_memory, frame.is_restored());
 }
 
 int run(int argc, char** argv) {

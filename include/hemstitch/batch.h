@@ -163,7 +163,7 @@ hemstitch_blocks_restore_temp_bytes(hemstitch_format format, const hemstitch_com
  *            block_bytes
  *   data     HEMSTITCH_CORRUPT_BLOCK: DEFLATE data that zlib's inflate rejects, that is cut off, or that does
  *            not end where the trailer begins or the block ends; HEMSTITCH_OUTPUT_TOO_SMALL
- *   trailer  HEMSTITCH_CONTENT_SIZE_MISMATCH, HEMSTITCH_CONTENT_CHECKSUM_MISMATCH;
+ *   trailer  HEMSTITCH_TRUNCATED (Zstandard), HEMSTITCH_CONTENT_SIZE_MISMATCH, HEMSTITCH_CONTENT_CHECKSUM_MISMATCH;
  *            BGZF: HEMSTITCH_BLOCK_CHECKSUM_MISMATCH
  *
  * Zstandard: frames one after the other, and the first error decides:
@@ -190,19 +190,21 @@ HEMSTITCH_API hemstitch_status hemstitch_checksums_async(hemstitch_format format
  *
  * One long stream in device memory, like most .gz files. The whole device restores it, from many places at
  * once; hemstitch_blocks_restore_async() would use a single warp. Worthwhile from some megabytes on. `format` is
- * HEMSTITCH_FORMAT_GZIP, _ZLIB or _DEFLATE. */
+ * HEMSTITCH_FORMAT_GZIP, _ZLIB, _DEFLATE or _ZSTD. */
 
 /* Temporary device memory for hemstitch_long_stream_restore(): about 4 bytes per byte of content, for at most
- * 768 MB of content. `capacity` is the room for the content. The call also works with less memory, in smaller
- * steps; the least is what a stream of 64 KB needs. */
+ * 768 MB of content; for Zstandard about 14 bytes, for at most 768 MB. `capacity` is the room for the content. The call also works with less memory, in smaller
+ * steps; the least is what a stream of 64 KB needs, or one of 128 KB of Zstandard. */
 HEMSTITCH_API hemstitch_status hemstitch_long_stream_temp_bytes(hemstitch_format format,
                                                                 uint64_t stream_bytes, uint64_t capacity,
                                                                 size_t* temp_bytes);
 /* Not asynchronous: it reads counts back and waits for `stream`. Parts that the device does not restore,
  * damage included, are copied to the host and restored on the calling thread;
- * docs/formats/gzip-in-parallel.md says which parts these are. Checksums and sizes are verified.
+ * docs/formats/gzip-in-parallel.md says which parts these are. Of Zstandard it is a frame as a whole: a damaged one, one of less than 32 MB, or one
+ * with codes or offsets that the kernels do not know (docs/design/zstd-cuda.md). Checksums and sizes are verified; Zstandard's XXH64 on the host, to
+ * which the content is copied for it.
  *
- * data           device: the stream, any alignment; for gzip one or more members
+ * data           device: the stream, any alignment; for gzip one or more members, for Zstandard frames
  * output         device: room for `capacity` bytes, any alignment, not overlapping the stream; no byte beyond
  *                them is written
  * output_bytes   host: the content's size. If the status is not OK: how many bytes of `output` are correct
@@ -210,7 +212,7 @@ HEMSTITCH_API hemstitch_status hemstitch_long_stream_temp_bytes(hemstitch_format
  * Returns the errors of the call (output_bytes is 0 then), or:
  *   header   HEMSTITCH_TRUNCATED, HEMSTITCH_UNKNOWN_FORMAT, HEMSTITCH_UNSUPPORTED_FEATURE,
  *            HEMSTITCH_HEADER_CHECKSUM_MISMATCH, HEMSTITCH_DICTIONARY_NEEDED
- *   data     HEMSTITCH_CORRUPT_BLOCK: DEFLATE data that zlib's inflate rejects, or that is cut off;
+ *   data     HEMSTITCH_CORRUPT_BLOCK: data that breaks a rule of the format, or that is cut off;
  *            HEMSTITCH_OUTPUT_TOO_SMALL
  *   trailer  HEMSTITCH_CONTENT_SIZE_MISMATCH, HEMSTITCH_CONTENT_CHECKSUM_MISMATCH
  *   after    HEMSTITCH_TRAILING_GARBAGE: other bytes follow the last member; the content before them is

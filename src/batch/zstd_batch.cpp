@@ -45,6 +45,8 @@ class ZstdBatch : public BatchFormat {
     zstd_checksums_async(d_spans, d_span_bytes, count, d_checksums, stream);
   }
 
+  bool restores_long_streams() const override { return true; }
+
  private:
   static ZstdChunks checked_chunks(const hemstitch_blocks& blocks, int level) {
     check_parameter("batch", "max_block_bytes", blocks.max_block_bytes, 0, kZstdMostChunkBytes);

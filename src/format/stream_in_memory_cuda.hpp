@@ -17,9 +17,11 @@ struct StreamInMemory {
   std::function<void(std::uint64_t end)> arrive = {};
   // Device memory for the content.
   std::span<std::byte> output = {};
-  // Returns a larger output that holds the first `used` bytes of the content, or the same one if there is
-  // no more memory. Empty: the output cannot grow.
-  std::function<std::span<std::byte>(std::uint64_t used)> grow = {};
+  // Returns a larger output that holds the first `used` bytes of the content, and has room for `wanted` if it can; or the same one if
+  // there is no more memory. Empty: the output cannot grow.
+  std::function<std::span<std::byte>(std::uint64_t used, std::uint64_t wanted)> grow = {};
+  // Whether checksums are verified that devices do not compute on the way.
+  bool verifies = true;
 };
 
 struct StreamOutcome {

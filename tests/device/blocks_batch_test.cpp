@@ -260,7 +260,7 @@ TEST_F(BlocksBatchDeviceTest, ChecksumsAreTheFormats) {
 
 TEST_F(BlocksBatchDeviceTest, LongStreamsAreRestored) {
   const Bytes content = mixed_bytes(5'000'000);
-  for (const Format format : {Format::kGzip, Format::kZlib, Format::kDeflate}) {
+  for (const Format format : {Format::kGzip, Format::kZlib, Format::kDeflate, Format::kZstd}) {
     CompressOptions options;
     options.format = format;
     const Bytes written = hemstitch::compress(content, options);

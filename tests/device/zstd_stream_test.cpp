@@ -6,6 +6,8 @@
 #include "collect_sink.hpp"
 #include "cuda_test.hpp"
 #include "format/zstd/stream/zstd_piece_device_cuda.hpp"
+#include "format/zstd/stream/zstd_stream_in_memory_cuda.hpp"
+#include "gpu/cuda/device_buffer.hpp"
 #include "pipeline/stream.hpp"
 #include "restored_file.hpp"
 #include "valid_data/valid_data.hpp"
@@ -90,6 +92,125 @@ TEST_F(ZstdStreamTest, NeedsNoMoreMemoryThanItSays) {
   EXPECT_NO_THROW(cuda::CudaZstdPieces(room, limits, kWindowBytes, nullptr));
   cuda::Device less(facts, cuda::Device::Limits{.memory_bytes = static_cast<std::size_t>(bytes / 2)});
   EXPECT_THROW(cuda::CudaZstdPieces(less, limits, kWindowBytes, nullptr), Error);
+}
+
+// ---- In device memory (zstd_stream_in_memory_cuda.hpp) ----
+
+class ZstdInMemoryTest : public EngineTest {
+ protected:
+  struct Result {
+    cuda::StreamOutcome outcome;
+    Bytes content;  // and what stands behind it, as far as the room goes
+  };
+  // With memory for pieces that suit so much content, into so much room.
+  static Result restored(std::span<const std::byte> data, std::size_t room, std::size_t piece_bytes,
+                         bool verifies = true) {
+    cuda::open_device({}).make_current();
+    const cuda::Stream stream;
+    constexpr std::size_t kGuardBytes = 256;
+    const cuda::DeviceBuffer<std::byte> d_data(data.size() + 1, stream.get()),
+        d_output(room + kGuardBytes, stream.get());
+    const std::size_t temp_bytes = cuda::zstd_stream_temp_bytes(data.size(), piece_bytes);
+    const cuda::DeviceBuffer<std::byte> d_temp(temp_bytes, stream.get());
+    cuda::check(
+        cudaMemcpyAsync(d_data.get() + 1, data.data(), data.size(), cudaMemcpyHostToDevice, stream.get()),
+        "copy");
+    cuda::check(cudaMemsetAsync(d_output.get(), 0xA7, d_output.bytes(), stream.get()), "fill");
+    Result result;
+    result.outcome = cuda::restore_zstd_stream({.d_data = d_data.get() + 1,
+                                                .bytes = data.size(),
+                                                .output = {d_output.get(), room},
+                                                .verifies = verifies},
+                                               d_temp.get(), temp_bytes, stream.get());
+    result.content.resize(room + kGuardBytes);
+    cuda::check(cudaMemcpyAsync(result.content.data(), d_output.get(), result.content.size(),
+                                cudaMemcpyDeviceToHost, stream.get()),
+                "copy");
+    stream.synchronize();
+    EXPECT_TRUE(std::ranges::all_of(std::span(result.content).subspan(room),
+                                    [](std::byte byte) { return byte == std::byte{0xA7}; }));
+    result.content.resize(std::min<std::size_t>(room, result.outcome.content_bytes));
+    return result;
+  }
+  static Bytes frame_of(const Bytes& content, int level = 3) {
+    return written_by_libzstd(content, {.level = level, .content_size = false});
+  }
+};
+
+TEST_F(ZstdInMemoryTest, FramesInPiecesOfAllSizes) {
+  const Bytes content = content_of_every_kind(12'000'000);
+  for (const int level : {1, 5, 19}) {
+    const Bytes frame = frame_of(content, level);
+    for (const std::size_t piece_bytes :
+         {std::size_t{1}, std::size_t{300'000}, std::size_t{3'000'000}, content.size()}) {
+      SCOPED_TRACE(std::to_string(level) + " " + std::to_string(piece_bytes));
+      const Result result = restored(frame, content.size(), piece_bytes);
+      EXPECT_EQ(result.outcome.status, Status::kOk);
+      EXPECT_EQ(result.outcome.host_bytes, 0u);
+      EXPECT_TRUE(result.content == content);
+    }
+  }
+}
+
+TEST_F(ZstdInMemoryTest, FramesInARow) {
+  const Bytes content = content_of_every_kind(1'000'000), small = wordy_bytes(5000),
+              frame = frame_of(content);
+  const Bytes skipped = joined({numbers({0x50, 0x2A, 0x4D, 0x18, 3, 0, 0, 0}), bytes_of("abc")});
+  const Bytes all =
+      joined({skipped, frame, written_by_libzstd(small), skipped, frame, written_by_libzstd({}), frame});
+  const Result result = restored(all, 3 * content.size() + small.size() + 9, 200'000);
+  EXPECT_EQ(result.outcome.status, Status::kOk);
+  EXPECT_EQ(result.outcome.host_bytes, small.size());
+  EXPECT_TRUE(result.content == joined({content, small, content, content}));
+}
+
+TEST_F(ZstdInMemoryTest, SaysWhatIsWrong) {
+  const Bytes content = content_of_every_kind(1'000'000), frame = frame_of(content);
+  const auto status = [&](const Bytes& data, std::size_t room = 1'100'000, bool verifies = true) {
+    return restored(data, room, 200'000, verifies).outcome.status;
+  };
+  Bytes sum = frame, cut = frame;
+  sum.back() ^= std::byte{1};
+  EXPECT_EQ(status(sum), Status::kContentChecksumMismatch);
+  EXPECT_EQ(status(sum, 1'100'000, false), Status::kOk);
+  cut.resize(frame.size() - 2);
+  EXPECT_EQ(status(cut), Status::kTruncated);
+  cut.resize(frame.size() / 2);
+  EXPECT_EQ(status(cut), Status::kCorruptBlock);
+  EXPECT_EQ(status({}), Status::kTruncated);
+  EXPECT_EQ(status(bytes_of("no frame of Zstandard, but text")), Status::kUnknownFormat);
+  EXPECT_EQ(status(joined({frame, bytes_of("garbage")})), Status::kTrailingGarbage);
+  const Result less = restored(frame, content.size() - 1, 200'000);
+  EXPECT_EQ(less.outcome.status, Status::kOutputTooSmall);
+  EXPECT_TRUE(std::ranges::equal(less.content, std::span(content).first(less.content.size())));
+}
+
+// What the kernels leave, the host restores; damage is damage, wherever it is.
+TEST_F(ZstdInMemoryTest, FramesThatNoEncoderWritesAndDamage) {
+  std::mt19937 random(3);
+  std::uint64_t by_device = 0;
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    const ValidData made = valid_zstd_frame(seed, 5000);
+    if (!made.dictionary.empty()) continue;
+    const Result result = restored(made.data, made.content.size(), 1);
+    EXPECT_EQ(result.outcome.status, Status::kOk);
+    EXPECT_TRUE(result.content == made.content);
+    by_device += result.outcome.content_bytes - result.outcome.host_bytes;
+    Bytes changed = made.data;
+    const std::size_t at = 4 + random() % (changed.size() - 4);
+    changed[at] ^= std::byte{1} << random() % 8;
+    const ZstdRead expected = read_by_reference(changed);
+    const Result damaged = restored(changed, made.content.size() + (1 << 18), 1);
+    if (expected.outcome == ZstdOutcome::kWhole) {
+      EXPECT_EQ(damaged.outcome.status, Status::kOk);
+      EXPECT_TRUE(damaged.content == expected.content);
+    } else {
+      EXPECT_NE(damaged.outcome.status, Status::kOk);
+    }
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(by_device, 0u);
 }
 
 // ---- Files ----

@@ -191,7 +191,8 @@ TEST_WITH_THREADS(ZstdDevice, GoesOnWhereTheDeviceStops) {
   for (const unsigned threads : {1, 3}) {
     for (const unsigned call : {1, 2, 5, 9}) {
       SCOPED_TRACE(call);
-      const ReadByDevice result = require_with_trouble(frame, {.threads = threads}, {.doubts = {call}});
+      const ReadByDevice result =
+          require_with_trouble(frame, {.size = PieceSize::kBlock, .threads = threads}, {.doubts = {call}});
       if (HasFatalFailure()) return;
       EXPECT_EQ(result.device_bytes == 0, call == 1);
       EXPECT_LT(result.device_bytes, content.size());
@@ -318,17 +319,17 @@ TEST(ZstdDevice, LimitsFitFrameAndMemory) {
   EXPECT_FALSE(limits_for(8 * kMb, {}, {.input_bytes = kMb}));
   EXPECT_FALSE(limits_for(8 * kMb, {}, {.points = true}));
   EXPECT_FALSE(limits_for(8 * kMb, {}, {.dictionary_bytes = 1}));
-  EXPECT_EQ(limits_for(8 * kMb, {}, {})->content_bytes, 512 * kMb);
-  EXPECT_EQ(limits_for(8 * kMb, 100 * kMb, {})->content_bytes, 64 * kMb);
-  EXPECT_EQ(limits_for(8 * kMb, {}, {.input_bytes = 40 * kMb})->input_bytes, 32 * kMb);
-  EXPECT_EQ(limits_for(8 * kMb, {}, {}, 1000 * kMb)->content_bytes, 64 * kMb);
+  EXPECT_EQ(limits_for(8 * kMb, {}, {})->content_bytes, 768 * kMb);
+  EXPECT_EQ(limits_for(8 * kMb, 100 * kMb, {})->content_bytes, 192 * kMb);
+  EXPECT_EQ(limits_for(8 * kMb, {}, {.input_bytes = 40 * kMb})->input_bytes, 48 * kMb);
+  EXPECT_EQ(limits_for(8 * kMb, {}, {}, 1000 * kMb)->content_bytes, 96 * kMb);
   EXPECT_FALSE(limits_for(8 * kMb, {}, {}, 50 * kMb));
   EXPECT_FALSE(limits_for(64 * kMb, {}, {}, 100 * kMb));
   // Places have 31 bits.
-  EXPECT_EQ(limits_for(2000 * kMb, {}, {})->content_bytes, 32 * kMb);
+  EXPECT_EQ(limits_for(2000 * kMb, {}, {})->content_bytes, 24 * kMb);
   EXPECT_FALSE(limits_for(2048 * kMb, {}, {}));
   const auto some = limits_for(8 * kMb, {}, {.threads = 4, .memory_bytes = 100 * kMb});
-  EXPECT_EQ(some->content_bytes, 32 * kMb);
+  EXPECT_EQ(some->content_bytes, 48 * kMb);
   EXPECT_LE(some->memory_bytes(8 * kMb), 100 * kMb);
   EXPECT_FALSE(limits_for(64 * kMb, {}, {.memory_bytes = 100 * kMb}));
   EXPECT_EQ(limits_for(8 * kMb, {}, {.threads = 4})->processor.threads, 4);

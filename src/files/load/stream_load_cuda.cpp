@@ -200,10 +200,12 @@ std::optional<FrameMemory> load_stream_cuda(cuda::Device& device, const std::str
         .arrive = [&](std::uint64_t end) { arrivals.hold(end, stream.get()); },
         .output = {content.data(), static_cast<std::size_t>(content.bytes())},
         .grow =
-            [&](std::uint64_t used) {
-              move_to(content.bytes() + content.bytes() / 2 + (std::uint64_t{1} << 20), used);
+            [&](std::uint64_t used, std::uint64_t wanted) {
+              move_to(std::max(content.bytes() + content.bytes() / 2 + (std::uint64_t{1} << 20), wanted),
+                      used);
               return std::span(content.data(), static_cast<std::size_t>(content.bytes()));
-            }};
+            },
+        .verifies = options.verify_checksums};
     const cuda::StreamOutcome outcome = format->restore_stream(work, temp.get(), temp.bytes(), stream.get());
     if (outcome.status != Status::kOk) return std::nullopt;
     if (content.bytes() - outcome.content_bytes > outcome.content_bytes / 8)

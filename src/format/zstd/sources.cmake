@@ -63,6 +63,8 @@ set(cuda
   stream/zstd_frame_places.cu
   stream/zstd_frame_resolve.cu
   stream/zstd_piece_device_cuda.cpp
+  stream/zstd_stream_in_memory_cuda.cpp
+  stream/zstd_walk_blocks.cu
   zstd_format_cuda.cpp
 )
 set(webgpu

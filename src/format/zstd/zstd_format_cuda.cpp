@@ -12,6 +12,7 @@
 #include "format/zstd/restore/zstd_restore_cuda.hpp"
 #include "format/zstd/stream/zstd_device_decoder.hpp"
 #include "format/zstd/stream/zstd_piece_device_cuda.hpp"
+#include "format/zstd/stream/zstd_stream_in_memory_cuda.hpp"
 #include "format/zstd/zstd_levels.hpp"
 #include "gpu/cuda/cuda_error.hpp"
 
@@ -48,6 +49,15 @@ class ZstdDeviceFormat : public DeviceFormatOfParts {
   void checksums(const std::byte* const* d_spans, const std::size_t* d_sizes, std::uint64_t count,
                  std::uint32_t* d_checksums, cudaStream_t stream) const override {
     checksum_zstd_cuda(d_spans, d_sizes, count, d_checksums, stream);
+  }
+
+  bool restores_stream(std::span<const std::byte> head) const override { return is_long_zstd_stream(head); }
+  std::size_t stream_temp_bytes(std::uint64_t stream_bytes, std::uint64_t output_bytes) const override {
+    return zstd_stream_temp_bytes(stream_bytes, output_bytes);
+  }
+  StreamOutcome restore_stream(const StreamInMemory& work, void* d_temp, std::size_t temp_bytes,
+                               cudaStream_t stream) const override {
+    return restore_zstd_stream(work, d_temp, temp_bytes, stream);
   }
 
   StreamMemory stream_memory(const FrameHeader& header, const StreamMeans& means,

@@ -15,7 +15,11 @@ namespace hemstitch::cuda {
 // A stream of its own. Not copyable; any thread may use it, one at a time.
 class Stream {
  public:
-  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"); }
+  // `priority`, from 0 on: thread blocks of streams with a larger one begin first. Devices have at least two.
+  explicit Stream(int priority = 0) {
+    check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, -priority),
+          "cudaStreamCreateWithPriority");
+  }
   ~Stream() { cudaStreamDestroy(stream_); }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "gpu/cuda/cuda_error.hpp"
@@ -15,7 +16,7 @@
 
 namespace hemstitch::cuda {
 
-// What is launched on get() follows all that `beside` was given before, and after join() `beside` waits for it. Streams are kept and lent
+// It has the same priority. What is launched on get() follows all that `beside` was given before, and after join() `beside` waits for it. Streams are kept and lent
 // again, so that each call does not make one. Where `beside` is being captured in a graph, there is no other stream: a kept one
 // that took part in a capture could not serve anybody else until it ends.
 class SideStream {
@@ -25,8 +26,9 @@ class SideStream {
     cudaStreamCaptureStatus capture{};
     check(cudaStreamIsCapturing(beside, &capture), "cudaStreamIsCapturing");
     if (capture != cudaStreamCaptureStatusNone) return;
-    check(cudaGetDevice(&device_), "cudaGetDevice");
-    kept_ = take(device_);
+    check(cudaGetDevice(&kind_.first), "cudaGetDevice");
+    check(cudaStreamGetPriority(beside, &kind_.second), "cudaStreamGetPriority");
+    kept_ = take(kind_);
     kept_->begin.record(beside);
     kept_->begin.hold(kept_->stream.get());
   }
@@ -36,7 +38,7 @@ class SideStream {
     } catch (const Error&) {
       // Whoever waits for the device hears of it.
     }
-    if (kept_) give_back(device_, std::move(kept_));
+    if (kept_) give_back(kind_, std::move(kept_));
   }
   SideStream(const SideStream&) = delete;
   SideStream& operator=(const SideStream&) = delete;
@@ -50,13 +52,15 @@ class SideStream {
   }
 
  private:
+  using Kind = std::pair<int, int>;  // device, and priority as CUDA has it: the larger, the less
   struct Kept {
+    explicit Kept(int priority) : stream(priority) {}
     Stream stream;
     Event begin, end;
   };
   struct Pool {
     std::mutex mutex;
-    std::map<int, std::vector<std::unique_ptr<Kept>>> idle;  // by device
+    std::map<Kind, std::vector<std::unique_ptr<Kept>>> idle;
   };
 
   // Never destroyed: at the end of the process, the driver may be gone before.
@@ -64,25 +68,25 @@ class SideStream {
     static Pool& pool = *new Pool;
     return pool;
   }
-  static std::unique_ptr<Kept> take(int device) {
+  static std::unique_ptr<Kept> take(const Kind& kind) {
     {
       const std::scoped_lock lock(pool().mutex);
-      auto& idle = pool().idle[device];
+      auto& idle = pool().idle[kind];
       if (!idle.empty()) {
         std::unique_ptr<Kept> kept = std::move(idle.back());
         idle.pop_back();
         return kept;
       }
     }
-    return std::make_unique<Kept>();
+    return std::make_unique<Kept>(-kind.second);
   }
-  static void give_back(int device, std::unique_ptr<Kept> kept) {
+  static void give_back(const Kind& kind, std::unique_ptr<Kept> kept) {
     const std::scoped_lock lock(pool().mutex);
-    pool().idle[device].push_back(std::move(kept));
+    pool().idle[kind].push_back(std::move(kept));
   }
 
   cudaStream_t beside_;
-  int device_ = 0;
+  Kind kind_{};
   std::unique_ptr<Kept> kept_;
   bool is_joined_ = false;
 };

@@ -122,7 +122,7 @@ class Restorer {
   bool grow() {
     if (!work_.grow) return false;
     const std::size_t before = output_.size();
-    output_ = work_.grow(done_);
+    output_ = work_.grow(done_, 0);
     return output_.size() > before;
   }
 

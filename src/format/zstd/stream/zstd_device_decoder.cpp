@@ -15,8 +15,6 @@ constexpr std::uint64_t kAllArrivals = UINT64_MAX;
 constexpr std::uint64_t kLeastDeviceContentBytes = std::uint64_t{32} << 20,
                         kLeastDeviceInputBytes = std::uint64_t{8} << 20;
 constexpr std::size_t kLeastPieceContentBytes = std::size_t{8} << 20;
-// So that one is uploaded or downloaded while another one is decoded. Not more, since a piece takes as long as its longest block, however few it has.
-constexpr std::uint64_t kPiecesOfFrame = 2;
 // Places of a room have 31 bits.
 constexpr std::uint64_t kMostRoomBytes = (std::uint64_t{1} << 31) - 1;
 // Of links: of the run that is handed over, of the next one, and one that is still under way.
@@ -40,12 +38,10 @@ std::optional<ZstdDeviceLimits> zstd_device_limits(
   const std::uint64_t window_bytes = header.history_bytes;
   ZstdDeviceLimits limits;
   const auto halve = [&] { limits = ZstdDeviceLimits{.content_bytes = limits.content_bytes / 2}; };
+  // A piece takes as long as its longest block, however few it has: so a frame is one piece, if it can be.
   const auto is_much = [&] {
-    const auto half = [](std::uint64_t piece_bytes, std::uint64_t all_bytes) {
-      return piece_bytes / 2 >= all_bytes / kPiecesOfFrame;
-    };
-    return header.content_bytes ? half(limits.content_bytes, *header.content_bytes)
-                                : means.input_bytes && half(limits.input_bytes, *means.input_bytes);
+    return header.content_bytes ? limits.content_bytes / 2 >= *header.content_bytes
+                                : means.input_bytes && limits.input_bytes / 2 >= *means.input_bytes;
   };
   while (is_much() && limits.content_bytes / 2 >= kLeastPieceContentBytes) halve();
   for (; limits.content_bytes >= kLeastPieceContentBytes; halve()) {
@@ -70,10 +66,10 @@ struct ZstdDeviceDecoder::Piece {
   std::size_t bytes = 0;
   std::vector<std::uint32_t> block_at;
   std::size_t most_blocks = 0;
-  std::size_t blocks_end = 0;   // of those that are whole
+  std::size_t blocks_end = 0;      // of those that are whole
   std::size_t decoded_blocks = 0;  // that the device was asked to decode
   std::size_t done_blocks = 0;     // of these, restored
-  bool is_sealed = false;       // nothing is added
+  bool is_sealed = false;          // nothing is added
   unsigned input = 0;
 
   std::span<const std::byte> from_block(std::size_t number) const {
@@ -262,7 +258,6 @@ void ZstdDeviceDecoder::begin(std::span<const std::byte> input) {
   window_memory_.set(kHostWindows, static_cast<std::size_t>(window_bytes_));
   suited_blocks_ =
       std::max<std::size_t>(limits_.content_bytes / std::max<std::size_t>(most_block_bytes_, 1), 1);
-  next_blocks_ = limits_.first_blocks;
 }
 
 // ---- Input ----
@@ -298,8 +293,7 @@ ZstdDeviceDecoder::Piece* ZstdDeviceDecoder::piece_to_fill() {
   auto piece = std::make_shared<Piece>();
   piece->memory = std::move(memory);
   piece->input = static_cast<unsigned>(piece_count_++ % limits_.inputs);
-  piece->most_blocks = std::min({next_blocks_, suited_blocks_, limits_.blocks});
-  next_blocks_ = std::min(2 * next_blocks_, limits_.blocks);
+  piece->most_blocks = std::min(suited_blocks_, limits_.blocks);
   std::ranges::copy(cut_, piece->memory->get());
   piece->bytes = cut_.size();
   cut_.clear();

@@ -34,14 +34,12 @@
 namespace hemstitch {
 
 struct ZstdDeviceLimits {
-  // Of a piece at most; at least a block. 4,096 blocks of 128 KB: with half as many, an H200 waits for the longest ones.
-  std::size_t content_bytes = std::size_t{512} << 20;
+  // Of a piece at most; at least a block. 6,144 blocks of 128 KB: with half as many, an H200 waits for the longest ones, and takes a third more time.
+  std::size_t content_bytes = std::size_t{768} << 20;
   // Compressed bytes of a piece at most; more than a block with its header. Most data has a ratio of 3: then about as much content as may be.
   std::size_t input_bytes = content_bytes / 4;
-  // A piece has at most so many blocks: as many as may be full ones, and more where they are small. The first piece has fewer, so that content comes soon, and
-  // each later one up to twice as many. With fewer than these, the first piece would take as long: as its longest block.
+  // A piece has at most so many blocks: as many as may be full ones, and more where those before were small.
   std::size_t blocks = 4 * (content_bytes / kZstdMostBlockBytes);
-  std::size_t first_blocks = 2048;
   unsigned inputs = 3;  // one is filled while another one is decoded, and a third one placed
   unsigned rooms = 2;   // at least: one is downloaded while the next one is filled
   // Pieces in memory of the host: those in inputs and rooms, and one whose content is still under way.
@@ -148,9 +146,8 @@ class ZstdDeviceDecoder : public StreamDecoder {
   std::deque<std::shared_ptr<Piece>> pieces_;  // not decoded yet, or not all of their blocks
   std::vector<std::byte> cut_;                 // the beginning of a block, for the next piece
   std::uint64_t piece_count_ = 0;
-  // Of the next piece, at most: for content to come soon, and for its content to have room.
-  std::size_t next_blocks_ = 0, suited_blocks_ = 0;
-  bool all_taken_ = false;  // the last block, or one whose header shows damage
+  std::size_t suited_blocks_ = 0;  // of the next piece, at most, for its content to have room
+  bool all_taken_ = false;         // the last block, or one whose header shows damage
   bool has_last_ = false, is_in_doubt_ = false;
   std::deque<Decoded> decoded_;  // of which the first one is being placed
   bool is_placing_ = false;

@@ -61,6 +61,10 @@ struct ZstdFrameMemory {
 void restore_zstd_frame_piece(const ZstdFramePiece& piece, const ZstdFrameMemory& memory,
                               cudaStream_t stream);
 
+// Of the streams for the three parts. Decoding is bound by latency and has few warps, the other two fill the device: without priorities, decoding would
+// begin once they have ended.
+inline constexpr int kZstdDecodingPriority = 2, kZstdPlacingPriority = 1;
+
 // The three parts of it, for as many streams. Each follows the one before, with the same arguments, and the same part of the piece before. A
 // piece is decoded, with scratch and a result of its own, while the one before is placed and resolved: before it is known whether all of that one's
 // blocks are restored. If they are not, what was decoded of the later piece counts for nothing. The tables that both carried on are then taken

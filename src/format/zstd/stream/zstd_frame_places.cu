@@ -58,9 +58,9 @@ __global__ void __launch_bounds__(kCloseThreads) close_zstd_piece(const ZstdFram
   const ZstdBlockRecord& record = work.stages.d_blocks[last];
   ZstdDeviceRepeats repeats = carried_repeats(carry);
   if (last != 0)
-    repeats = resolved_zstd_repeats(
-        {record.repeats[0], record.repeats[1], record.repeats[2]},
-        {record.repeats_before[0], record.repeats_before[1], record.repeats_before[2]});
+    repeats =
+        resolved_zstd_repeats({record.repeats[0], record.repeats[1], record.repeats[2]},
+                              {record.repeats_before[0], record.repeats_before[1], record.repeats_before[2]});
   ZstdFrameResult& result = *work.d_result;
   result.repeats[0] = carry.repeats[0] = repeats.first;
   result.repeats[1] = carry.repeats[1] = repeats.second;

@@ -55,7 +55,7 @@ struct CudaZstdPieces::Slot {
 };
 
 struct CudaZstdPieces::Room {
-  Room(std::size_t bytes, const Stream& stream, DevicePool& pool) : bytes(bytes, stream.get(), pool) {}
+  Room(std::size_t size, const Stream& stream, DevicePool& pool) : bytes(size, stream.get(), pool) {}
 
   DeviceBuffer<std::byte> bytes;  // content, behind room for a whole window
   std::size_t history_bytes = 0, content_bytes = 0;
@@ -64,10 +64,7 @@ struct CudaZstdPieces::Room {
 
 CudaZstdPieces::CudaZstdPieces(Device& device, const ZstdDeviceLimits& limits, std::uint64_t window_bytes,
                                DeviceClock* clock)
-    : device_(device),
-      limits_(limits),
-      window_bytes_(static_cast<std::size_t>(window_bytes)),
-      clock_(clock) {
+    : device_(device), limits_(limits), window_bytes_(static_cast<std::size_t>(window_bytes)), clock_(clock) {
   device_.make_current();
   DevicePool& pool = device_.memory();
   carry_ = DeviceBuffer<std::byte>(zstd_frame_carry_bytes(), decoding_.get(), pool);

@@ -58,7 +58,7 @@ class CudaZstdPieces : public ZstdPieceDevice {
   const ZstdDeviceLimits limits_;
   const std::size_t window_bytes_;
   DeviceClock* const clock_;
-  Stream up_, decoding_, placing_, resolving_, down_;
+  Stream up_, down_, decoding_{kZstdDecodingPriority}, placing_{kZstdPlacingPriority}, resolving_;
   DeviceBuffer<std::byte> carry_;
   std::vector<std::unique_ptr<Input>> inputs_;
   std::vector<std::unique_ptr<Slot>> slots_;
@@ -67,7 +67,7 @@ class CudaZstdPieces : public ZstdPieceDevice {
   Event is_placed_{Event::Kind::kWait};
   // Pieces take the slots in turns: these are the next one to decode into, and the one that is placed next or was last.
   std::size_t next_slot_ = 0, placed_slot_ = 0;
-  Slot* stopped_ = nullptr;  // not all of its blocks are restored, so tables must be taken back
+  Slot* stopped_ = nullptr;        // not all of its blocks are restored, so tables must be taken back
   std::size_t content_bytes_ = 0;  // of what was placed last
   Room* last_room_ = nullptr;
 
