@@ -19,14 +19,17 @@ fi
 # No build type's own flags; assertions stay on.
 cmake -S "$SRC/hemstitch" -B "$WORK/hemstitch" -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12 \
   -DHEMSTITCH_FUZZ=ON "-DHEMSTITCH_FUZZING_ENGINE=$LIB_FUZZING_ENGINE" -DHEMSTITCH_TESTS=OFF -DHEMSTITCH_WEBGPU=OFF -DHEMSTITCH_SELF_CONTAINED=ON
-cmake --build "$WORK/hemstitch" --parallel "$(nproc)" --target "${targets[@]/#/fuzz_}"
+cmake --build "$WORK/hemstitch" --parallel "$(nproc)" --target "${targets[@]/#/fuzz_}" fuzz_write_seeds
+"$WORK/hemstitch/fuzz/write_seeds" "$WORK/seeds"
 
 # They are run in another image, which has the C library and nothing else: the other libraries come along, in lib/ beside them.
 mkdir -p "$OUT/lib"
 for target in "${targets[@]}"; do
   cp "$WORK/hemstitch/fuzz/$target" "$OUT/$target"
   rm -f "$OUT/${target}_seed_corpus.zip"
-  zip --quiet --junk-paths --recurse-paths "$OUT/${target}_seed_corpus.zip" "$SRC/hemstitch/fuzz/corpus/$target"
+  seeds=("$SRC/hemstitch/fuzz/corpus/$target")
+  if [[ -d $WORK/seeds/$target ]]; then seeds+=("$WORK/seeds/$target"); fi
+  zip --quiet --junk-paths --recurse-paths "$OUT/${target}_seed_corpus.zip" "${seeds[@]}"
   ldd "$WORK/hemstitch/fuzz/$target"
 done | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p' | sort -u > "$WORK/libraries"
 while read -r library; do

@@ -15,6 +15,7 @@
 #include "libdeflate_stream.hpp"
 #include "restore_batch.hpp"
 #include "shapes.hpp"
+#include "valid_data/valid_data.hpp"
 
 namespace hemstitch {
 namespace {
@@ -145,6 +146,16 @@ TEST_F(DeflateRestoreDeviceTest, SmallStreamsCutAndFlippedAnywhere) {
 TEST_F(DeflateRestoreDeviceTest, UnusualCodes) {
   std::vector<Chunk> chunks;
   add(chunks, testing::unusual_deflate_codes());
+  expect_same(chunks);
+}
+
+TEST_F(DeflateRestoreDeviceTest, RestoresStreamsThatNoEncoderWrites) {
+  std::vector<Chunk> chunks;
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
+    testing::ValidData made = testing::valid_deflate_stream(seed, seed % 50 == 0 ? 300'000 : 5000);
+    chunks.push_back({std::move(made.data), made.content.size(), std::move(made.dictionary),
+                      "seed " + std::to_string(seed)});
+  }
   expect_same(chunks);
 }
 

@@ -16,6 +16,7 @@
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/pinned_pool.hpp"
 #include "shapes.hpp"
+#include "valid_data/valid_data.hpp"
 
 namespace hemstitch {
 namespace {
@@ -212,6 +213,20 @@ TEST_F(DeflateStreamDeviceTest, RestoresWhatZlibWrites) {
                                                        {6, Z_FIXED, 8}})
         expect_whole(name + ", level " + std::to_string(level) + ", strategy " + std::to_string(strategy),
                      zlib_stream(content, level, strategy, mem_level), content, limits);
+}
+
+TEST_F(DeflateStreamDeviceTest, RestoresStreamsThatNoEncoderWrites) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const testing::ValidData made = testing::valid_deflate_stream(seed, seed % 5 == 0 ? 300'000 : 20'000);
+    if (!made.dictionary.empty()) continue;
+    for (const std::size_t alignment : {0, 1, 3}) {
+      const Restored restored =
+          restore({.data = made.data, .capacity = made.content.size(), .alignment = alignment},
+                  cuda::deflate_piece_limits(1 << 20, 4 << 20));
+      // It may leave the end to others.
+      is_beginning(restored, made.content, "seed " + std::to_string(seed));
+    }
+  }
 }
 
 TEST_F(DeflateStreamDeviceTest, RestoresRealFiles) {

@@ -17,6 +17,7 @@
 #include "lz4_restore_cases.hpp"
 #include "restore_batch.hpp"
 #include "shapes.hpp"
+#include "valid_data/valid_data.hpp"
 
 namespace hemstitch {
 namespace {
@@ -94,6 +95,18 @@ TEST_F(Lz4RestoreDeviceTest, RestoresWhatLiblz4Writes) {
           chunks.push_back({block, shape.bytes.size() - 1, {}, shape.name + ", one short"});
         if (shape.bytes.size() < most) chunks.push_back({block, most, {}, shape.name + ", room left"});
       }
+    expect_same(chunks);
+  }
+}
+
+TEST_F(Lz4RestoreDeviceTest, RestoresBlocksThatNoEncoderWrites) {
+  for (const std::size_t most : {std::size_t{4096}, std::size_t{200'000}}) {
+    std::vector<Chunk> chunks;
+    for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+      testing::ValidData made = testing::valid_lz4_block(seed, seed % 50 == 0 ? most : 4096);
+      chunks.push_back({std::move(made.data), made.content.size(), std::move(made.dictionary),
+                        "seed " + std::to_string(seed)});
+    }
     expect_same(chunks);
   }
 }

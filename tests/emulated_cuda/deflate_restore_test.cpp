@@ -6,6 +6,7 @@
 
 #include "deflate_kernels.hpp"
 #include "shapes.hpp"
+#include "valid_data/valid_data.hpp"
 
 namespace hemstitch {
 namespace {
@@ -55,6 +56,17 @@ TEST(EmulatedDeflateRestore, UnusualCodes) {
   for (const DeflateCase& one : cases) batch.push_back({one.stream, {}, one.room});
   for (const DeflateWay way : {DeflateWay::kMany, DeflateWay::kFew, DeflateWay::kFewest})
     expect_by_reference(batch, way, Against::kUpperGuard);
+}
+
+TEST(EmulatedDeflateRestore, StreamsThatNoEncoderWrites) {
+  std::vector<ValidData> made;
+  for (std::uint64_t seed = 0; seed < 600; seed += kTriedOneOf)
+    made.push_back(valid_deflate_stream(seed, seed % 50 == 0 ? 70'000 : 3000));
+  std::vector<KernelBlock> batch;
+  for (const ValidData& one : made) batch.push_back({one.data, one.dictionary, one.content.size()});
+  expect_by_reference(batch, DeflateWay::kMany, Against::kUpperGuard);
+  expect_by_reference(std::span(batch).first(batch.size() / 6), DeflateWay::kFew, Against::kLowerGuard);
+  expect_by_reference(std::span(batch).last(batch.size() / 6), DeflateWay::kFewest, Against::kUpperGuard);
 }
 
 TEST(EmulatedDeflateRestore, DamagedStreamsBesideSoundOnes) {

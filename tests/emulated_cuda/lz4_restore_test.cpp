@@ -8,6 +8,7 @@
 #include "lz4_differences.hpp"
 #include "lz4_kernels.hpp"
 #include "lz4_restore_cases.hpp"
+#include "valid_data/valid_data.hpp"
 
 namespace hemstitch {
 namespace {
@@ -80,6 +81,18 @@ TEST(EmulatedLz4Restore, WhatLiblz4Writes) {
     for (const Shape& shape : shapes_of(count))
       cases.push_back({block_by_liblz4(shape.bytes, cases.size() % 2 == 0 ? 0 : 9), shape.bytes.size()});
   expect_same(cases, {.few_blocks = 5});
+}
+
+TEST(EmulatedLz4Restore, BlocksThatNoEncoderWrites) {
+  for (const bool with_history : {false, true}) {
+    std::vector<Chunk> cases;
+    for (std::uint64_t seed = 0; seed < 600; ++seed) {
+      ValidData made = valid_lz4_block(seed, seed % 10 == 0 ? 70'000 : 4096);
+      if (made.dictionary.empty() != with_history)
+        cases.push_back({std::move(made.data), made.content.size(), std::move(made.dictionary)});
+    }
+    expect_same(cases, {.few_blocks = 5});
+  }
 }
 
 TEST(EmulatedLz4Restore, MatchesReachIntoTheHistory) {

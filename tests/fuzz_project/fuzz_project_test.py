@@ -20,6 +20,7 @@ if [[ $1 == --build ]]; then
   for word; do
     if [[ $word == fuzz_* ]]; then
       printf '#!/bin/bash\\n[[ -z ${HOME:-} ]] && ls "${!#}" >> %s/ran\\n' "$NOTES" > "$2/fuzz/${word#fuzz_}"
+      if [[ $word == fuzz_write_seeds ]]; then echo 'mkdir -p "$1/alpha"; echo > "$1/alpha/made"' > "$2/fuzz/write_seeds"; fi
       chmod +x "$2/fuzz/${word#fuzz_}"
     fi
   done
@@ -61,11 +62,11 @@ class FuzzProject(unittest.TestCase):
         self.assertTrue(all("libc++" not in line and "-fsanitize=fuzzer-no-link" in line for line in flags), flags)
         self.assertIn("-fsanitize=address ", flags[0])
         self.assertIn("-DHEMSTITCH_FUZZING_ENGINE=-fsanitize=fuzzer ", (self.notes / "arguments").read_text())
-        self.assertEqual((self.notes / "ran").read_text().split(), ["one", "two", "three"] * 2)
+        self.assertEqual((self.notes / "ran").read_text().split(), ["made", "one", "two", "three"] * 2)
         out = self.root / "build" / "fuzz-project" / "address" / "out"
         self.assertEqual({file.name for file in out.iterdir()}, {"alpha", "beta", "alpha_seed_corpus.zip", "beta_seed_corpus.zip", "lib"})
         self.assertEqual([file.name for file in (out / "lib").iterdir()], ["libtbb.so.12"])
-        self.assertEqual(zipfile.ZipFile(out / "alpha_seed_corpus.zip").namelist(), ["one", "two"])
+        self.assertEqual(zipfile.ZipFile(out / "alpha_seed_corpus.zip").namelist(), ["one", "two", "made"])
 
     def test_some_targets(self):
         self.assertEqual(self.run_project("undefined", "beta").stdout, "undefined: 1 targets, each over its seeds\n")

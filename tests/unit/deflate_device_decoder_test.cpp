@@ -19,6 +19,7 @@
 #include "processor_pieces.hpp"
 #include "restored_file.hpp"
 #include "threads.hpp"
+#include "valid_data/valid_data.hpp"
 
 namespace hemstitch::testing {
 namespace {
@@ -158,6 +159,18 @@ TEST_WITH_THREADS(DeflateDevice, RestoresAsOneThreadDoes) {
                                 {.settles = settles, .own_room = own_room});
           if (HasFatalFailure()) return;
         }
+}
+
+TEST_WITH_THREADS(DeflateDevice, StreamsThatNoEncoderWrites) {
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    const ValidData made = valid_deflate_stream(seed, seed % 25 == 0 ? 300'000 : 20'000);
+    SCOPED_TRACE(seed);
+    const Outcome found = restored_on_device(made.data, tiny_pieces(100 + seed * 7 % 3000),
+                                             {.settles = seed % 2 == 0, .history = made.dictionary});
+    ASSERT_EQ(found.status, Status::kOk) << found.detail;
+    ASSERT_TRUE(found.content == made.content);
+    ASSERT_EQ(found.end, made.data.size());
+  }
 }
 
 TEST_WITH_THREADS(DeflateDevice, HasPiecesOfAnySize) {

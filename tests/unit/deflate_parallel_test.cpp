@@ -17,6 +17,7 @@
 #include "hemstitch/hemstitch.hpp"
 #include "libdeflate_stream.hpp"
 #include "threads.hpp"
+#include "valid_data/valid_data.hpp"
 
 namespace hemstitch::testing {
 namespace {
@@ -183,6 +184,19 @@ TEST_WITH_THREADS(DeflateParallel, RestoresWhatAnyEncoderWrites) {
       ASSERT_EQ(found.content == stream.content, true) << stream.name << ", pieces of " << piece_bytes;
       ASSERT_EQ(found.end, stream.data.size()) << stream.name;
     }
+}
+
+TEST_WITH_THREADS(DeflateParallel, StreamsThatNoEncoderWrites) {
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    const ValidData made = valid_deflate_stream(seed, seed % 25 == 0 ? 300'000 : 20'000);
+    SCOPED_TRACE(seed);
+    const ParallelOutcome found =
+        restored_in_parallel(made.data, tiny_pieces(100 + seed * 7 % 3000, 2 + seed % 3), made.dictionary,
+                             seed % 2 == 0 ? kLittleRoom : 4000);
+    ASSERT_EQ(found.status, Status::kOk) << found.detail;
+    ASSERT_TRUE(found.content == made.content);
+    ASSERT_EQ(found.end, made.data.size());
+  }
 }
 
 // If there is something to find, most of the content comes from pieces, so the test above is meaningful.

@@ -9,37 +9,12 @@
 #include "format/zstd/compress/zstd_sequence_writer.hpp"
 #include "format/zstd/frame/zstd_frame_header.hpp"
 #include "valid_data.hpp"
+#include "writers.hpp"
 
 namespace hemstitch::testing {
 namespace {
 
 constexpr unsigned kLeastLog = 5;
-
-void put_le(Bytes& to, std::uint64_t value, std::size_t bytes) {
-  for (std::size_t i = 0; i < bytes; ++i) to.push_back(static_cast<std::byte>(value >> 8 * i));
-}
-
-void append(Bytes& to, std::span<const std::byte> bytes) { to.insert(to.end(), bytes.begin(), bytes.end()); }
-
-class BitWriter {
- public:
-  void put(std::uint64_t value, unsigned count) {
-    for (unsigned i = 0; i < count; ++i, ++bits_) {
-      if (bits_ % 8 == 0) bytes_.push_back(std::byte{0});
-      bytes_.back() |= static_cast<std::byte>((value >> i & 1) << bits_ % 8);
-    }
-  }
-  // For what is read from the end: the mark behind what was written last.
-  Bytes with_mark() {
-    put(1, 1);
-    return bytes_;
-  }
-  const Bytes& bytes() const { return bytes_; }
-
- private:
-  Bytes bytes_;
-  std::size_t bits_ = 0;
-};
 
 // ---- FSE (4.1) ----
 
@@ -131,22 +106,6 @@ struct Huffman {
   Bytes description;
 };
 
-// Lengths of `count` codes that leave nothing over: one code of 0 bits is split, again and again.
-std::vector<unsigned> random_lengths(Choices& choices, std::size_t count) {
-  constexpr unsigned kMostBits = 11;
-  const std::size_t style = choices.below(3);
-  std::vector<unsigned> lengths{0};
-  while (lengths.size() < count) {
-    std::size_t at = choices.below(lengths.size());
-    if (style == 0)
-      at = static_cast<std::size_t>(std::min_element(lengths.begin(), lengths.end()) - lengths.begin());
-    if (style == 1 && lengths.back() < kMostBits) at = lengths.size() - 1;
-    if (lengths[at] == kMostBits) continue;
-    lengths.push_back(++lengths[at]);
-  }
-  return lengths;
-}
-
 // 4.2.1.2: two states take turns. Nothing if that takes too many bytes.
 std::optional<Bytes> weights_by_fse(Choices& choices, const std::vector<std::uint8_t>& weights) {
   constexpr unsigned kMostLog = 6;
@@ -198,9 +157,10 @@ std::optional<Bytes> direct_weights(const std::vector<std::uint8_t>& weights) {
 }
 
 Huffman random_huffman(Choices& choices) {
+  constexpr unsigned kMostBits = 11;
   for (;;) {
     const std::size_t count = 2 + choices.up_to(254);
-    const std::vector<unsigned> lengths = random_lengths(choices, count);
+    const std::vector<unsigned> lengths = random_code_lengths(choices, count, kMostBits);
     const unsigned most_bits = *std::max_element(lengths.begin(), lengths.end());
     // Any symbols, in any order; or the lowest ones.
     const std::size_t alphabet = choices.one_in(2) ? count : count + choices.below(257 - count);

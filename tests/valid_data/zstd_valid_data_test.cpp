@@ -8,13 +8,12 @@
 #include "format/zstd/zstd_limits.hpp"
 #include "skippable_frames.hpp"
 #include "threads.hpp"
+#include "valid_data/trials.hpp"
 #include "valid_data/valid_data.hpp"
 #include "zstd_frames.hpp"
 
 namespace hemstitch::testing {
 namespace {
-
-constexpr std::size_t kSmallBytes = 5000, kLargeBytes = 300'000;
 
 // One frame among these is large, with offsets of more bits than usual windows have.
 constexpr std::size_t kHugeBytes = 9'000'000;
@@ -37,17 +36,9 @@ void expect_restored(const ValidData& made) {
                                 made.data.size(), made.dictionary.data(), made.dictionary.size());
   EXPECT_EQ(bytes, made.content.size()) << ZSTD_getErrorName(bytes);
   EXPECT_TRUE(content == made.content);
-  for (const char* backend : {"cpu", "reference"}) {
-    RestoreOptions options;
-    options.backend = backend;
-    options.threads = 1;
-    options.dictionary = made.dictionary;
-    try {
-      EXPECT_TRUE(restore(made.data, options) == made.content) << backend;
-    } catch (const Error& error) {
-      ADD_FAILURE() << backend << ": " << error.what();
-    }
-  }
+  RestoreOptions options;
+  options.threads = 1;
+  expect_by_backends(made, options);
 }
 
 TEST(ZstdValidData, IsRestored) {
@@ -83,10 +74,8 @@ TEST_WITH_THREADS(ZstdValidData, FramesInARowAreRestored) {
 
 // ---- What is among them ----
 
-// What was seen, as words, and how often.
-class Seen {
+class SeenInZstd : public SeenWords {
  public:
-  void see(const std::string& what) { ++counts_[what]; }
   void see_frame(const ValidData& made) {
     const std::span<const std::byte> frame(made.data);
     const std::size_t rest_bytes = zstd_header_rest_bytes(frame[4]);
@@ -108,12 +97,6 @@ class Seen {
       see_block(block, frame.subspan(at, block.data_bytes()));
       at += block.data_bytes();
     }
-  }
-  std::vector<std::string> missing(const std::vector<std::string>& wanted) const {
-    std::vector<std::string> missing;
-    for (const std::string& what : wanted)
-      if (!counts_.contains(what)) missing.push_back(what);
-    return missing;
   }
 
  private:
@@ -215,7 +198,6 @@ class Seen {
     return at_ + rest;
   }
 
-  std::map<std::string, int> counts_;
   std::uint64_t window_bytes_ = 0, most_block_bytes_ = 0;
   std::size_t dictionary_bytes_ = 0, at_ = 0, literals_ = 0;
   ZstdKeptTables kept_;
@@ -288,19 +270,14 @@ std::vector<std::string> all_that_is_allowed() {
 }
 
 TEST(ZstdValidData, HasAllThatTheFormatAllows) {
-  Seen seen;
+  SeenInZstd seen;
   for (std::uint64_t seed = 0; seed < 3000; ++seed) seen.see_frame(valid_zstd_frame(seed, kSmallBytes));
   for (std::uint64_t seed = 0; seed < 300; ++seed) seen.see_frame(valid_zstd_frame(seed, kLargeBytes));
   seen.see_frame(valid_zstd_frame(kHugeSeed, kHugeBytes));
   EXPECT_EQ(seen.missing(all_that_is_allowed()), std::vector<std::string>());
 }
 
-TEST(ZstdValidData, IsTheSameEachTime) {
-  const ValidData first = valid_zstd_frame(7, kSmallBytes), again = valid_zstd_frame(7, kSmallBytes);
-  EXPECT_TRUE(first.data == again.data && first.content == again.content &&
-              first.dictionary == again.dictionary);
-  EXPECT_FALSE(first.data == valid_zstd_frame(8, kSmallBytes).data);
-}
+TEST(ZstdValidData, IsTheSameEachTime) { expect_the_same_each_time(valid_zstd_frame); }
 
 }  // namespace
 }  // namespace hemstitch::testing

@@ -14,6 +14,7 @@
 #include "format/restore_status_webgpu.hpp"
 #include "libdeflate_stream.hpp"
 #include "shapes.hpp"
+#include "valid_data/valid_data.hpp"
 #include "webgpu_test.hpp"
 
 namespace hemstitch {
@@ -105,6 +106,31 @@ TEST_F(WebgpuDeflateRestore, WhatEveryWriterWrites) {
       }
   for (const Bytes& stream : streams_of({})) cases.push_back({"nothing", stream, 0});
   expect_reference(cases);
+}
+
+// Some are of hundreds of tiny blocks, which are left to others.
+TEST_F(WebgpuDeflateRestore, StreamsThatNoEncoderWrites) {
+  std::vector<Case> cases;
+  std::vector<Bytes> contents;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    testing::ValidData made = testing::valid_deflate_stream(seed, seed % 50 == 0 ? 70'000 : 3000);
+    cases.push_back({"made of " + std::to_string(seed), std::move(made.data), made.content.size(),
+                     std::move(made.dictionary)});
+    contents.push_back(std::move(made.content));
+  }
+  for (Device* one : both_orders()) {
+    const std::vector<Verdict> verdicts = restored(*one, cases);
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      if (verdicts[i].status == Status::kDeviceFault) {
+        ++left;
+        continue;
+      }
+      ASSERT_EQ(verdicts[i].status, Status::kOk) << cases[i].name;
+      ASSERT_TRUE(verdicts[i].content == contents[i]) << cases[i].name;
+    }
+    EXPECT_LT(left, cases.size() / 20);
+  }
 }
 
 // More input, and more output, than a turn processes; runs are cut anywhere.

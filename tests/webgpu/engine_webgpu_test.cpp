@@ -19,6 +19,7 @@
 #include "hemstitch/hemstitch.hpp"
 #include "restored_ranges.hpp"
 #include "shapes.hpp"
+#include "valid_data/valid_data.hpp"
 #include "webgpu_test.hpp"
 
 namespace hemstitch {
@@ -137,6 +138,18 @@ TEST_F(WebgpuEngine, BatchesThatSeveralThreadsCopy) {
 TEST_F(WebgpuEngine, RestoresWhatLiblz4Writes) {
   const auto engine = webgpu::make_engine(shared_device());
   expect_twins(*engine, compressed_blocks(testing::boundary_shapes(65537)), restoring);
+}
+
+TEST_F(WebgpuEngine, RestoresBlocksThatNoEncoderWrites) {
+  const auto engine = webgpu::make_engine(shared_device());
+  std::vector<Case> cases;
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    testing::ValidData made = testing::valid_lz4_block(seed, seed % 20 == 0 ? 65536 : 4000);
+    if (made.content.empty()) continue;
+    cases.push_back({"made of " + std::to_string(seed), std::move(made.dictionary), std::move(made.data),
+                     made.content.size()});
+  }
+  expect_twins(*engine, cases, restoring);
 }
 
 // Lengths around those that need another byte; with more than four, the shader uses a single invocation.
