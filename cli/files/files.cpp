@@ -157,8 +157,10 @@ std::uint64_t FileSource::skip(std::uint64_t count) {
 }
 
 bool FileSource::seek(std::uint64_t position) {
-  if (!total_bytes_ || lseek(descriptor_.number(), begin_ + static_cast<off_t>(position), SEEK_SET) < 0)
-    return false;
+  if (!total_bytes_) return false;
+  // A regular file can seek, so this is an error as one of reading is: what stands elsewhere is not what was asked for.
+  if (lseek(descriptor_.number(), begin_ + static_cast<off_t>(position), SEEK_SET) < 0)
+    throw system_error(Status::kReadFailed, "seeking failed", errno);
   ahead_.forget();
   return true;
 }

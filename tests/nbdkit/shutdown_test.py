@@ -6,7 +6,6 @@
 
 import os
 import signal
-import socket
 import struct
 import subprocess
 import sys
@@ -15,44 +14,21 @@ import threading
 import time
 import unittest
 
+from nbd_client import READ, WRITE, NbdClient
+
 PAGE = 4096
 PAGES = 20000
 ESHUTDOWN = 108
 
 
-class Client:
-    """As much of the NBD protocol as is needed: https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md"""
-
-    READ, WRITE = 0, 1
-
+class Client(NbdClient):
     def __init__(self, test, path):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(path)
+        super().__init__(path)
         test.addCleanup(self.socket.close)
-        assert self.receive(16) == b"NBDMAGICIHAVEOPT"
-        self.receive(2)
-        go = struct.pack(">IH", 0, 0)  # the export without a name, and nothing asked about it
-        self.socket.sendall(struct.pack(">I8sII", 1, b"IHAVEOPT", 7, len(go)) + go)
-        kind = 0
-        while kind != 1:
-            kind, count = struct.unpack(">12xII", self.receive(20))
-            self.receive(count)
-
-    def receive(self, count):
-        received = b""
-        while len(received) < count:
-            piece = self.socket.recv(count - len(received))
-            if not piece:
-                raise EOFError
-            received += piece
-        return received
 
     def ask(self, kind, page, content=b""):
         """Returns the error and what was read."""
-        self.socket.sendall(struct.pack(">IHHQQI", 0x25609513, 0, kind, page, page * PAGE, PAGE) + content)
-        magic, error, of = struct.unpack(">IIQ", self.receive(16))
-        assert (magic, of) == (0x67446698, page)
-        return error, self.receive(PAGE) if kind == self.READ and error == 0 else b""
+        return self.request(kind, page * PAGE, PAGE, content)
 
 
 def content_of(page, version=1):
@@ -87,7 +63,7 @@ class Shutdown(unittest.TestCase):
         server, path = self.serve()
         client = Client(self, path)
         for page, content in pages.items():
-            self.assertEqual(client.ask(Client.READ, page), (0, content), f"page {page}")
+            self.assertEqual(client.ask(READ, page), (0, content), f"page {page}")
         client.socket.close()
         server.send_signal(signal.SIGTERM)
         self.assertEqual(server.wait(), 0)
@@ -103,14 +79,14 @@ class Shutdown(unittest.TestCase):
             with self.subTest(wakes=wakes):
                 server, path = self.serve()
                 client = Client(self, path)
-                self.assertEqual(client.ask(Client.WRITE, 5, content_of(5)), (0, b""))
+                self.assertEqual(client.ask(WRITE, 5, content_of(5)), (0, b""))
                 time.sleep(0.2)  # now all threads of the connection wait
                 server.send_signal(signal.SIGTERM)
                 self.wait_for_snapshot(server)
                 if wakes:
                     # No write is confirmed any more that would not be in the snapshot.
                     try:
-                        self.assertEqual(client.ask(Client.WRITE, 5, content_of(5, version=2)), (ESHUTDOWN, b""))
+                        self.assertEqual(client.ask(WRITE, 5, content_of(5, version=2)), (ESHUTDOWN, b""))
                     except (EOFError, ConnectionError):
                         pass
                     client.socket.close()
@@ -129,7 +105,7 @@ class Shutdown(unittest.TestCase):
             client = Client(self, path)
             try:
                 for page in range(number, PAGES, len(written)):
-                    if client.ask(Client.WRITE, page, content_of(page))[0] != 0:
+                    if client.ask(WRITE, page, content_of(page))[0] != 0:
                         return
                     written[number][page] = content_of(page)
             except (EOFError, ConnectionError):
@@ -158,7 +134,7 @@ class Shutdown(unittest.TestCase):
 
     def test_a_server_that_is_killed_leaves_nothing(self):
         server, path = self.serve()
-        Client(self, path).ask(Client.WRITE, 1, content_of(1))
+        Client(self, path).ask(WRITE, 1, content_of(1))
         server.kill()
         server.wait()
         self.assertEqual(os.listdir(self.kept), [])

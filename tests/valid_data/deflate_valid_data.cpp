@@ -5,8 +5,8 @@
 
 #include "choices.hpp"
 #include "format/checksum.hpp"
-#include "format/deflate/block/deflate_symbols.hpp"
 #include "format/deflate/block/deflate_codes.hpp"
+#include "format/deflate/block/deflate_symbols.hpp"
 #include "valid_data.hpp"
 #include "writers.hpp"
 
@@ -77,9 +77,9 @@ class DeflateGenerator {
   Bytes make() {
     const bool many = choices_.one_in(40);  // of little in each
     for (std::size_t blocks = many ? 300 : 1 + choices_.up_to(7); blocks > 0; --blocks) {
-      const std::size_t most = many ? std::min<std::size_t>(left_, choices_.below(4))
-                                    : choices_.one_in(4) ? left_
-                                                         : choices_.up_to(left_);
+      const std::size_t most = many                 ? std::min<std::size_t>(left_, choices_.below(4))
+                               : choices_.one_in(4) ? left_
+                                                    : choices_.up_to(left_);
       const std::size_t before = content_.size();
       make_block(blocks == 1, most);
       left_ -= content_.size() - before;
@@ -115,9 +115,8 @@ class DeflateGenerator {
       const PrefixCode litlens =
           random_code(choices_, kDeflateLitlenCount, 1 + choices_.up_to(kDeflateLitlenCount - 1),
                       {kDeflateEndOfBlock}, kDeflateMaxCodeBits);
-      const PrefixCode distances =
-          random_code(choices_, kDeflateDistanceCount, choices_.up_to(kDeflateDistanceCount), {},
-                      kDeflateMaxCodeBits);
+      const PrefixCode distances = random_code(
+          choices_, kDeflateDistanceCount, choices_.up_to(kDeflateDistanceCount), {}, kDeflateMaxCodeBits);
       put_header(litlens, distances);
       put_tokens(litlens, distances, most);
     }
@@ -193,10 +192,11 @@ class DeflateGenerator {
       // Of the symbols that have codes: any of them, or a length.
       std::uint32_t symbol = choices_.one_of(litlens.used);
       if (choices_.one_in(2) && litlens.used.back() > kDeflateEndOfBlock)
-        symbol = litlens.used[litlens.used.size() - 1 -
-                              choices_.below(static_cast<std::size_t>(
-                                  litlens.used.end() - std::upper_bound(litlens.used.begin(), litlens.used.end(),
-                                                                        kDeflateEndOfBlock)))];
+        symbol =
+            litlens.used[litlens.used.size() - 1 -
+                         choices_.below(static_cast<std::size_t>(
+                             litlens.used.end() - std::upper_bound(litlens.used.begin(), litlens.used.end(),
+                                                                   kDeflateEndOfBlock)))];
       if (symbol < kDeflateEndOfBlock) {
         litlens.put(bits_, symbol);
         content_.push_back(static_cast<std::byte>(symbol));
@@ -218,15 +218,16 @@ class DeflateGenerator {
     if (distance_symbol >= kDeflateDistanceCount || deflate_distance_base(distance_symbol) > most_distance)
       return 0;
     // The last length but one can say the last one, too.
-    const auto put_value = [&](const PrefixCode& code, std::uint32_t of, std::size_t base, unsigned extra_bits,
-                               std::size_t most) {
-      const std::size_t value = choices_.between(base, std::min(base + (std::size_t{1} << extra_bits) - 1, most));
+    const auto put_value = [&](const PrefixCode& code, std::uint32_t of, std::size_t base,
+                               unsigned extra_bits, std::size_t most) {
+      const std::size_t value =
+          choices_.between(base, std::min(base + (std::size_t{1} << extra_bits) - 1, most));
       code.put(bits_, of);
       bits_.put(value - base, extra_bits);
       return value;
     };
-    const std::size_t length = put_value(litlens, symbol, deflate_length_base(symbol),
-                                         deflate_length_extra_bits(symbol), room);
+    const std::size_t length =
+        put_value(litlens, symbol, deflate_length_base(symbol), deflate_length_extra_bits(symbol), room);
     const std::size_t distance = put_value(distances, distance_symbol, deflate_distance_base(distance_symbol),
                                            deflate_distance_extra_bits(distance_symbol), most_distance);
     for (std::size_t i = 0; i < length; ++i) content_.push_back(content_[content_.size() - distance]);
@@ -378,7 +379,7 @@ ValidData valid_bgzf_file(std::uint64_t seed, std::size_t most_content_bytes) {
     append(made.data, gzip_trailer(content));
     append(made.content, content);
   }
-  constexpr unsigned char kEnd[] = {31, 139, 8, 4, 0, 0, 0, 0, 0, 255, 6, 0, 66, 67,
+  constexpr unsigned char kEnd[] = {31, 139, 8,  4, 0, 0, 0, 0, 0, 255, 6, 0, 66, 67,
                                     2,  0,   27, 0, 3, 0, 0, 0, 0, 0,   0, 0, 0,  0};
   append(made.data, std::as_bytes(std::span(kEnd)));
   return made;

@@ -68,7 +68,8 @@ std::optional<Bytes> gunzipped_by_zlib(std::span<const std::byte> data) {
     const int result = inflate(&stream, Z_FINISH);
     inflateEnd(&stream);
     if (result != Z_STREAM_END) return std::nullopt;
-    content.insert(content.end(), piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(stream.total_out));
+    content.insert(content.end(), piece.begin(),
+                   piece.begin() + static_cast<std::ptrdiff_t>(stream.total_out));
     data = data.subspan(stream.total_in);
   }
   return content;
@@ -153,7 +154,8 @@ class SeenInDeflate : public SeenWords {
     throw std::runtime_error("no code");
   }
   void see_stored() {
-    if (bit_ % 8 != 0 && static_cast<unsigned>(data_[bit_ / 8]) >> bit_ % 8 != 0) see("bits before a stored block");
+    if (bit_ % 8 != 0 && static_cast<unsigned>(data_[bit_ / 8]) >> bit_ % 8 != 0)
+      see("bits before a stored block");
     bit_ = (bit_ + 7) / 8 * 8;
     const std::size_t bytes = bits(16);
     if (bytes == 65535) see("the longest stored block");
@@ -259,7 +261,8 @@ TEST(DeflateValidData, StreamsHaveAllThatTheFormatAllows) {
     for (const char* what : {" block", " block at the end", " block without content"}) add(type + what);
   for (const std::string kind : {"fixed ", "dynamic "}) {
     for (int length = 257; length <= 285; ++length) add(kind + "length symbol " + std::to_string(length));
-    for (int distance = 0; distance < 30; ++distance) add(kind + "distance symbol " + std::to_string(distance));
+    for (int distance = 0; distance < 30; ++distance)
+      add(kind + "distance symbol " + std::to_string(distance));
   }
   for (int length = 1; length <= 15; ++length) add("literals: up to " + std::to_string(length));
   for (int length = 1; length <= 15; ++length) add("distances: up to " + std::to_string(length));
@@ -271,8 +274,7 @@ TEST(DeflateValidData, StreamsHaveAllThatTheFormatAllows) {
 }
 
 TEST(DeflateValidData, IsTheSameEachTime) {
-  for (ValidDataGenerator* make :
-       {valid_deflate_stream, valid_zlib_stream, valid_gzip_file, valid_bgzf_file})
+  for (ValidDataGenerator* make : {valid_deflate_stream, valid_zlib_stream, valid_gzip_file, valid_bgzf_file})
     expect_the_same_each_time(*make);
 }
 

@@ -32,7 +32,8 @@ void put_sequence(Bytes& block, std::span<const std::byte> literals, std::size_t
 
 // Lengths around which their code changes, or any.
 std::size_t random_length(Choices& choices, std::size_t most) {
-  constexpr std::size_t kEdges[] = {0, 14, 15, 16, 18, 19, 20, 31, 32, 33, 269, 270, 271, 273, 274, 275, 524, 525};
+  constexpr std::size_t kEdges[] = {0,  14,  15,  16,  18,  19,  20,  31,  32,
+                                    33, 269, 270, 271, 273, 274, 275, 524, 525};
   if (choices.one_in(3)) return std::min(most, kEdges[choices.below(std::size(kEdges))]);
   return choices.up_to(most);
 }
@@ -71,7 +72,8 @@ Bytes lz4_block_of(Choices& choices, Bytes& content, std::size_t begin, std::siz
     last_match = match;
   }
   // None are needed where there was no match.
-  const std::size_t least = block.empty() ? 0 : std::max(end_gap, start_gap - std::min(last_match, start_gap));
+  const std::size_t least =
+      block.empty() ? 0 : std::max(end_gap, start_gap - std::min(last_match, start_gap));
   put_sequence(block, add_literals(std::min(left, least + random_length(choices, left - least))), 0, 0);
   return block;
 }
@@ -90,7 +92,8 @@ Bytes random_skippable_frame(Choices& choices) {
 Bytes lz4_frame_of(Choices& choices, Bytes& content, const Bytes& dictionary, std::size_t most) {
   constexpr std::uint32_t kStored = 1U << 31;
   const bool independent = choices.one_in(2), block_checksums = choices.one_in(2),
-             content_checksum = choices.one_in(2), has_dictionary_id = !dictionary.empty() && choices.one_in(2);
+             content_checksum = choices.one_in(2),
+             has_dictionary_id = !dictionary.empty() && choices.one_in(2);
   const auto size_code = static_cast<unsigned>(choices.between(4, 7));
   const std::size_t most_block_bytes = std::size_t{1} << (8 + 2 * size_code);
   Bytes blocks, own = dictionary;  // content, and what stands before it
@@ -114,8 +117,8 @@ Bytes lz4_frame_of(Choices& choices, Bytes& content, const Bytes& dictionary, st
   const bool has_size = !added.empty() && choices.one_in(2);  // 0 means that it is not known
   Bytes header;
   put_le(header,
-         1U << 6 | (independent ? 1U : 0U) << 5 | (block_checksums ? 1U : 0U) << 4 | (has_size ? 1U : 0U) << 3 |
-             (content_checksum ? 1U : 0U) << 2 | (has_dictionary_id ? 1U : 0U),
+         1U << 6 | (independent ? 1U : 0U) << 5 | (block_checksums ? 1U : 0U) << 4 |
+             (has_size ? 1U : 0U) << 3 | (content_checksum ? 1U : 0U) << 2 | (has_dictionary_id ? 1U : 0U),
          1);
   put_le(header, size_code << 4, 1);
   if (has_size) put_le(header, added.size(), 8);

@@ -32,9 +32,7 @@ void expect_block(const ValidData& made) {
     }
 }
 
-TEST(Lz4ValidData, BlocksAreRestored) {
-  for_many_seeds(valid_lz4_block, expect_block);
-}
+TEST(Lz4ValidData, BlocksAreRestored) { for_many_seeds(valid_lz4_block, expect_block); }
 
 RestoreOptions by_threads(unsigned threads) {
   RestoreOptions options;
@@ -87,7 +85,8 @@ class SeenInLz4 : public SeenWords {
         if (literals == 5) see("5 literals at the end");
         return;
       }
-      const std::size_t offset = static_cast<std::size_t>(data[at]) | static_cast<std::size_t>(data[at + 1]) << 8;
+      const std::size_t offset = static_cast<std::size_t>(data[at]) | static_cast<std::size_t>(data[at + 1])
+                                                                          << 8;
       at += 2;
       const std::size_t match = 4 + extended(token & 15, "match");
       if (offset == 65535) see("the longest offset");
