@@ -166,10 +166,13 @@ GzipReader::Event GzipReader::next_field(State done) {
 }
 
 GzipReader::Event GzipReader::end_header() {
-  // A size that leaves no room for data and trailer is ignored; the member is then an ordinary one.
-  if (member_bytes_ &&
-      (ignores_bgzf_ || *member_bytes_ < header_bytes_ + kBgzfLeastDataBytes + kGzipTrailerBytes))
-    member_bytes_.reset();
+  // A size that leaves no room for data and trailer is ignored; the member is then an ordinary one, unless BGZF was asked for.
+  const bool has_room =
+      member_bytes_ && *member_bytes_ >= header_bytes_ + kBgzfLeastDataBytes + kGzipTrailerBytes;
+  if (member_bytes_ && !has_room && must_be_bgzf_)
+    fail(Status::kCorruptBlock,
+         fmt::format("the member states a size of {} bytes, in which it has no room", *member_bytes_));
+  if (ignores_bgzf_ || !has_room) member_bytes_.reset();
   if (!in_bgzf_) return begin_frame();
   return member_bytes_ ? announce_block() : end_without_marker();
 }
