@@ -6,6 +6,7 @@
 //                           errno: the later calls of the same function fail, too
 //
 // Not counted are calls on stderr, on the files above, and on the system's own files, which libraries read at their start.
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,7 +16,6 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/xattr.h>
-#include <dirent.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -114,11 +114,11 @@ int opened(int number, const char* path) {
 extern "C" {
 
 // A call that has nothing but a failure to it.
-#define HEMSTITCH_FAILING(result, name, parameters, arguments, about, failure)                          \
-  result name parameters {                                                                            \
-    static auto* const call = real(static_cast<result(*) parameters>(&name), #name);                  \
-    if (!is_ignored(about) && meant_for(#name) == Meant::kFails) return failure;                      \
-    return call arguments;                                                                            \
+#define HEMSTITCH_FAILING(result, name, parameters, arguments, about, failure)       \
+  result name parameters {                                                           \
+    static auto* const call = real(static_cast<result(*) parameters>(&name), #name); \
+    if (!is_ignored(about) && meant_for(#name) == Meant::kFails) return failure;     \
+    return call arguments;                                                           \
   }
 
 HEMSTITCH_FAILING(int, fsync, (int number), (number), number, -1)
@@ -133,13 +133,13 @@ HEMSTITCH_FAILING(int, fstatat, (int folder, const char* path, struct stat* to, 
 HEMSTITCH_FAILING(int, stat, (const char* path, struct stat* to) noexcept, (path, to), path, -1)
 HEMSTITCH_FAILING(int, lstat, (const char* path, struct stat* to) noexcept, (path, to), path, -1)
 HEMSTITCH_FAILING(int, fchmod, (int number, mode_t mode) noexcept, (number, mode), number, -1)
-HEMSTITCH_FAILING(int, fchown, (int number, uid_t owner, gid_t group) noexcept, (number, owner, group), number,
-                  -1)
+HEMSTITCH_FAILING(int, fchown, (int number, uid_t owner, gid_t group) noexcept, (number, owner, group),
+                  number, -1)
 HEMSTITCH_FAILING(int, futimens, (int number, const timespec* times) noexcept, (number, times), number, -1)
 HEMSTITCH_FAILING(ssize_t, fgetxattr, (int number, const char* name, void* to, std::size_t bytes) noexcept,
                   (number, name, to, bytes), number, -1)
-HEMSTITCH_FAILING(ssize_t, flistxattr, (int number, char* to, std::size_t bytes) noexcept, (number, to, bytes),
-                  number, -1)
+HEMSTITCH_FAILING(ssize_t, flistxattr, (int number, char* to, std::size_t bytes) noexcept,
+                  (number, to, bytes), number, -1)
 HEMSTITCH_FAILING(int, fsetxattr,
                   (int number, const char* name, const void* value, std::size_t bytes, int flags) noexcept,
                   (number, name, value, bytes, flags), number, -1)
@@ -152,30 +152,33 @@ HEMSTITCH_FAILING(int, renameat2,
                   (int from, const char* old, int to, const char* path, unsigned flags) noexcept,
                   (from, old, to, path, flags), path, -1)
 HEMSTITCH_FAILING(int, unlink, (const char* path) noexcept, (path), path, -1)
-HEMSTITCH_FAILING(int, unlinkat, (int folder, const char* path, int flags) noexcept, (folder, path, flags), path,
-                  -1)
+HEMSTITCH_FAILING(int, unlinkat, (int folder, const char* path, int flags) noexcept, (folder, path, flags),
+                  path, -1)
 HEMSTITCH_FAILING(int, mkdir, (const char* path, mode_t mode) noexcept, (path, mode), path, -1)
-HEMSTITCH_FAILING(int, mkdirat, (int folder, const char* path, mode_t mode) noexcept, (folder, path, mode), path,
-                  -1)
+HEMSTITCH_FAILING(int, mkdirat, (int folder, const char* path, mode_t mode) noexcept, (folder, path, mode),
+                  path, -1)
 HEMSTITCH_FAILING(DIR*, fdopendir, (int number), (number), number, nullptr)
 HEMSTITCH_FAILING(int, flock, (int number, int what) noexcept, (number, what), number, -1)
-HEMSTITCH_FAILING(int, poll, (pollfd* ones, nfds_t some, int milliseconds), (ones, some, milliseconds), 0, -1)
-HEMSTITCH_FAILING(void*, mmap, (void* at, std::size_t bytes, int may, int flags, int number, off_t from) noexcept,
+HEMSTITCH_FAILING(int, poll, (pollfd * ones, nfds_t some, int milliseconds), (ones, some, milliseconds), 0,
+                  -1)
+HEMSTITCH_FAILING(void*, mmap,
+                  (void* at, std::size_t bytes, int may, int flags, int number, off_t from) noexcept,
                   (at, bytes, may, flags, number, from), number, MAP_FAILED)
 #undef HEMSTITCH_FAILING
 
 // A call that may move fewer bytes than it was asked for.
-#define HEMSTITCH_MOVING(name, parameters, arguments)                                \
-  ssize_t name parameters {                                                         \
-    static auto* const call = real(&name, #name);                                   \
-    const Meant meant = is_ignored(number) ? Meant::kNothing : meant_for(#name);    \
-    if (meant == Meant::kFails) return -1;                                          \
-    return call arguments;                                                          \
+#define HEMSTITCH_MOVING(name, parameters, arguments)                            \
+  ssize_t name parameters {                                                      \
+    static auto* const call = real(&name, #name);                                \
+    const Meant meant = is_ignored(number) ? Meant::kNothing : meant_for(#name); \
+    if (meant == Meant::kFails) return -1;                                       \
+    return call arguments;                                                       \
   }
 HEMSTITCH_MOVING(read, (int number, void* to, std::size_t bytes), (number, to, some_of(bytes, meant)))
 HEMSTITCH_MOVING(pread, (int number, void* to, std::size_t bytes, off_t at),
                  (number, to, some_of(bytes, meant), at))
-HEMSTITCH_MOVING(write, (int number, const void* from, std::size_t bytes), (number, from, some_of(bytes, meant)))
+HEMSTITCH_MOVING(write, (int number, const void* from, std::size_t bytes),
+                 (number, from, some_of(bytes, meant)))
 HEMSTITCH_MOVING(pwrite, (int number, const void* from, std::size_t bytes, off_t at),
                  (number, from, some_of(bytes, meant), at))
 HEMSTITCH_MOVING(readv, (int number, const iovec* to, int pieces),
