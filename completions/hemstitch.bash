@@ -47,9 +47,9 @@ _hemstitch() {
           --files-with-matches --files-without-match --quiet --silent --only-matching --after-context --before-context --context
           --byte-offset --line-number --with-filename --no-filename --null --null-data --label --line-buffered --binary-files --color --colour --json --no-messages --recursive
           --dereference-recursive --include --exclude --exclude-dir --text --decompress --backend --threads --memory --help' ;;
-      *) choices='--compress --decompress --test --list --json --help --version --level --best --fast --threads --block-size --linked --seekable --long
+      *) choices='--compress --decompress --test --list --json --help --version --level --best --fast --threads --block-size --linked --seekable --long --rsyncable --legacy
           --memory --gpu-memory --backend --device --reproducible --output --output-dir --stdout --force --keep --rm --no-sync --suffix --files-from --recursive --include --exclude --exclude-dir --multiple --format --name --no-name --index --index-name --check --no-check --verify --sparse
-          --no-sparse --range --virtual --dictionary --quiet --verbose -1 -2 -3 -4 -5 -6 -7 -8 -9 -10 -11 -12' ;;
+          --no-sparse --range --virtual --dictionary --quiet --verbose -0 -1 -2 -3 -4 -5 -6 -7 -8 -9 -10 -11 -12' ;;
     esac
     mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
     return

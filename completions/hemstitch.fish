@@ -44,6 +44,8 @@ complete -c hemstitch -n $main -l json -d 'With -l, print a JSON object for each
 complete -c hemstitch -n $main -s V -l version -d 'Show the version'
 complete -c hemstitch -n $main -l fast -d 'Faster and larger than -1'
 complete -c hemstitch -n $main -l linked -d 'Let blocks refer to earlier blocks'
+complete -c hemstitch -n $main -l rsyncable -d 'gzip, zstd: a change in the content changes few of the bytes written'
+complete -c hemstitch -n $main -l legacy -d 'lz4: the old frame, for boot loaders and Linux'
 complete -c hemstitch -n $main -l seekable -d 'zstd: a frame for each SIZE of content, and a seek table'
 complete -c hemstitch -n $main -l long -d 'zstd: a window of 2^N bytes, with -d allow one'
 complete -c hemstitch -n $main -s o -l output -r -F -d 'Name of the output'

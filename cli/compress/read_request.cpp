@@ -142,7 +142,7 @@ struct Given {
   Action action() const {
     if (compress && (restore || test || list)) throw UsageError("-z compresses: leave out -d, -t and -l");
     if (list && !work.levels.empty())
-      throw UsageError("-l lists, and takes no level (lz4's -l writes legacy frames, and Hemstitch none)");
+      throw UsageError("-l lists, and takes no level (lz4's -l is --legacy here)");
     if (list) return Action::kList;
     if (test) return Action::kTest;
     return restore ? Action::kRestore : Action::kCompress;
@@ -165,7 +165,7 @@ void add_effort_options(OptionTable& table, Given& given) {
   WorkOptions& work = given.work;
   add_level_options(
       table, work, "-1 ... -12, --level N",
-      "faster ... smaller, zstd up to -22 (default: 1 for lz4, 3 for zstd, 6 for other formats)")
+      "faster ... smaller, zstd up to -22 (default: 1 for lz4, 3 for zstd, 6 for other formats); -0 stores")
       .begins("How hard to work");
   table
       .value(
@@ -201,6 +201,12 @@ void add_effort_options(OptionTable& table, Given& given) {
           "window "
           "(--long alone: 27)")
       .means_alone("27");
+  table.flag("--rsyncable", given.request.compress.rsyncable,
+             "gzip, zstd, zlib: cut the content where its bytes say so, so that a change in it changes few "
+             "of the bytes "
+             "written, for rsync and backups; some percent larger");
+  table.flag("--legacy", given.request.compress.legacy,
+             "lz4: the old frame of lz4 -l, for boot loaders and Linux: blocks of 8M, no checksums");
   add_resource_options(table, work);
 }
 
@@ -312,12 +318,10 @@ void add_words_of_others(OptionTable& table) {
   table.refuse("--no-time", "-n stores neither name nor time, which is the default");
   table.refuse("--zlib", "write --format zlib");
   table.refuse("--zip", "zip files are not written");
-  table.refuse("--rsyncable", "blocks always end at fixed places");
   table.refuse("--favor-decSpeed", "there is no such choice here; leave it out");
   table.refuse("--content-size", "the header has the size wherever it is known; leave it out");
   table.refuse("--no-frame-crc", "the content has a checksum with --check=content alone; leave it out");
   table.refuse("--no-crc", "write --no-check");
-  table.refuse("--legacy", "legacy frames of LZ4 are restored, and not written (lz4 -l writes them)");
   table.refuse("--ultra", "levels up to 22 need no such word; leave it out");
   table.refuse("--adapt", "levels do not change on the way");
   table.refuse("--filelist", "write --files-from FILE");
@@ -340,7 +344,9 @@ void add_options(OptionTable& table, Given& given) {
 // or a level below 1.
 void apply_level(const Given& given, CompressOptions& compress) {
   const FrameFormat& format = FormatTable::instance().of(compress.format);
-  if (!given.work.levels.empty())
+  if (!given.work.levels.empty() && given.work.levels.back() == kStoredLevel)
+    compress.stored = true;
+  else if (!given.work.levels.empty())
     compress.level = level_of_format(given.work.levels.back(), compress.format);
   else if (given.acceleration > 0 && format.choices().acceleration)
     compress.acceleration = given.acceleration;
@@ -398,6 +404,32 @@ std::string who_has(bool FormatChoices::*choice) {
   return fmt::format("{} {}", listed(names, "and"), names.size() == 1 ? "has" : "have");
 }
 
+// Refuses what contradicts -0, --rsyncable and --legacy: each is one way of the processor's.
+void refuse_with_fixed_ways(const Given& given) {
+  const CompressOptions& options = given.request.compress;
+  const std::string_view option = options.stored      ? "-0"
+                                  : options.rsyncable ? "--rsyncable"
+                                  : options.legacy    ? "--legacy"
+                                                      : "";
+  if (option.empty()) return;
+  const auto refuse = [&](bool asked, std::string_view other) {
+    if (asked) throw UsageError(fmt::format("{} and {} contradict each other", option, other));
+  };
+  refuse(given.work.reproducible, "--reproducible");
+  refuse(!given.work.backend.empty() && given.work.backend != "auto" && given.work.backend != "cpu",
+         fmt::format("--backend {}", given.work.backend));
+  refuse(options.rsyncable && options.stored, "--rsyncable");
+  refuse(options.legacy && (options.stored || options.rsyncable), "--legacy");
+  refuse(options.window_log != 0 && !options.legacy, "--long");
+  if (options.stored) return;
+  const bool has_blocks = given.work.block_bytes && options.legacy;
+  refuse(has_blocks || options.seekable_bytes != 0, has_blocks ? "-B" : "--seekable");
+  refuse(options.linked_blocks, "--linked");
+  refuse(!given.check.empty() || given.work.checks_letter, "--check");
+  refuse(!given.request.dictionary_path.empty(), "-D");
+  refuse(options.rsyncable && options.verify, "--verify");
+}
+
 // Refuses options that the format does not have.
 void refuse_lacking(const Given& given) {
   const Request& request = given.request;
@@ -428,6 +460,9 @@ void refuse_lacking(const Given& given) {
   if (format.levels().least > 0)
     refuse(given.acceleration > 0, &FormatChoices::acceleration, "--fast", "has no levels below 1");
   refuse(!request.dictionary_path.empty(), &FormatChoices::dictionary, "-D", "has no dictionaries");
+  refuse_with_fixed_ways(given);
+  refuse(request.compress.rsyncable, &FormatChoices::rsyncable, "--rsyncable", "has blocks at fixed places");
+  refuse(request.compress.legacy, &FormatChoices::legacy_frames, "--legacy", "has no such frames");
   refuse(request.with_name, &FormatChoices::stored_name, "-N", "stores no names");
   if (request.write_index && format.id() != Format::kGzip && format.make_side_index() == nullptr)
     throw UsageError(fmt::format("--index: {} has no index to write (gzip and bgzf have)", format.title()));
@@ -543,6 +578,8 @@ void apply(const Given& given, Request& request) {
   apply_format(given.format, request.output_path, request);
   if (request.action == Action::kCompress) apply_level(given, request.compress);
   if (request.action == Action::kCompress) refuse_lacking(given);
+  const CompressOptions& ways = request.compress;
+  if (ways.stored || ways.rsyncable || ways.legacy) request.compress.backend = "auto";  // the processor
   request.compress = with_defaults(request.compress);
   request.restore.accept_any_dictionary_id = request.force;
   if (!given.output_dir.empty())

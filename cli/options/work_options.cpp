@@ -108,6 +108,7 @@ int level_of_format(int level, Format id, std::string_view origin) {
   const FrameFormat& format = FormatTable::instance().of(id);
   const LevelRange levels = format.levels();
   if (level == kBestLevel) return levels.most;
+  if (level == kStoredLevel) throw UsageError("level 0 stores, and nothing is compressed then");
   if (level != 0 && (level < levels.least || level > levels.most))
     throw UsageError(fmt::format("{} {}: {} has levels {} to {}", origin, level, format.title(), levels.least,
                                  levels.most));
@@ -115,7 +116,9 @@ int level_of_format(int level, Format id, std::string_view origin) {
 }
 
 OptionRow& add_level_options(OptionTable& table, WorkOptions& work, std::string shown, std::string help) {
-  const auto take = [&work](const std::string& text) { work.levels.push_back(level_from("level", text)); };
+  const auto take = [&work](const std::string& text) {
+    work.levels.push_back(text == "0" ? kStoredLevel : level_from("level", text));
+  };
   OptionRow& row = table.value("--level", "N", take, std::move(help)).shown_as(std::move(shown));
   table.flag(
       "--best", [&work] { work.levels.push_back(kBestLevel); }, "the highest level of the format");

@@ -24,10 +24,13 @@ void add_name_options(OptionTable& table, NameRules& rules);
 
 // What --best asks for: the highest level of the format.
 inline constexpr int kBestLevel = std::numeric_limits<int>::max();
+// What -0 asks for: the content as it is, CompressOptions::stored.
+inline constexpr int kStoredLevel = std::numeric_limits<int>::min();
 
 // The options of compressing and restoring.
 struct WorkOptions {
-  std::vector<int> levels;  // in the order in which they were given; kBestLevel may be among them
+  std::vector<int>
+      levels;  // in the order in which they were given; kBestLevel and kStoredLevel may be among them
   std::optional<std::size_t> block_bytes;
   bool linked_blocks = false;         // --linked
   std::optional<bool> linked_letter;  // -BD, -BI

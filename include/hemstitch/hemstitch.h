@@ -202,14 +202,20 @@ typedef struct hemstitch_compress_options {
    * With seekable_bytes each frame is searched by itself. A frame takes memory for its window, and the `zstd` tool restores
    * one of more than 2^27 bytes only with its own --long. */
   int window_log;
+  /* 1: the next three are work of the backend cpu, which "auto" means for them; naming another one is an error.
+   * stored: stores the content as it is, in a frame of the format, as `gzip -0` does.
+   * rsyncable, for all formats but LZ4 and BGZF: parts end where the content's bytes say so and do not refer to each
+   * other, so that most bytes written stay the same where content is inserted or removed; takes some percent more room.
+   * legacy, for LZ4: the frame that `lz4 -l` writes, for boot loaders and Linux; without checksums and size. */
+  int stored, rsyncable, legacy;
 } hemstitch_compress_options;
 
 /* The most bytes that hemstitch_compress() writes for `input_bytes` bytes at any level; UINT64_MAX if that
  * does not fit in 64 bits. */
 HEMSTITCH_API uint64_t hemstitch_compress_bound(uint64_t input_bytes);
 
-/* The same for hemstitch_compress_with() and that format, for any other options. UINT64_MAX for an unknown
- * format. */
+/* The same for hemstitch_compress_with() and that format, for any other options; for `rsyncable` and `legacy` add
+ * input_bytes / 128. UINT64_MAX for an unknown format. */
 HEMSTITCH_API uint64_t hemstitch_compress_bound_of(hemstitch_format format, uint64_t input_bytes);
 
 /* Compresses input[0, input_bytes) into one LZ4 frame.

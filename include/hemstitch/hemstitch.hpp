@@ -8,6 +8,11 @@
 // Compressor or Decompressor.
 #pragma once
 
+#if __cplusplus <= 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG <= 201703L)
+#error \
+    "Hemstitch's C++ headers need C++20: compile with -std=c++20 (CMake: target_compile_features(... cxx_std_20))"
+#endif
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -126,12 +131,12 @@ struct CompressOptions {
   // differs, another backend compresses the block again.
   bool verify = false;
   // LZ4 and Zstandard store it in the header if it is set, and any other size is an error.
-  std::optional<std::uint64_t> content_bytes;
+  std::optional<std::uint64_t> content_bytes = {};
   // LZ4: the last 64 KB of it are history for every block. zlib: at most 64 KB, history for the first block.
   // Zstandard: at most 2 GB, bytes of any kind or what a trainer made, for the first block;
   // with window_log for all content as far as the window reaches it.
   // Other formats have no dictionaries.
-  std::span<const std::byte> dictionary;
+  std::span<const std::byte> dictionary = {};
   // gzip: the name of the original file, without a zero byte, and the time of its last change in seconds
   // since 1970. gzip stores them only if they are set; other formats store neither.
   std::string stored_name = {};
@@ -155,14 +160,25 @@ struct CompressOptions {
   // it.
   std::uint64_t gpu_memory_limit_bytes = 0;
   BetweenPieces between_pieces = {};
+  // The next three are work of the backend cpu, which "auto" means for them; naming another one is an error.
+  //
+  // Stores the content as it is, in a frame of the format: `gzip -0`. There are no levels then.
+  bool stored = false;
+  // gzip, zlib, raw DEFLATE and Zstandard: cuts the content where its own bytes say so, into parts of some 80 KB
+  // (Zstandard: 640 KB) that do not refer to each other. Then most of the bytes written stay the same where content is
+  // inserted or removed, which rsync and stores of equal pieces make use of. Takes some percent more room.
+  bool rsyncable = false;
+  // LZ4: writes the legacy frame (magic number 0x184C2102), with blocks of 8 MB, no checksum and no size, as boot
+  // loaders and the Linux kernel read it, and `lz4 -l` writes it. The options of checksums are without effect.
+  bool legacy = false;
 };
 
 struct RestoreOptions {
   // empty: recognized by the first bytes of the input; zlib and raw DEFLATE must be named
   std::optional<Format> format = {};
   bool verify_checksums = true;
-  std::span<const std::byte> dictionary;  // the dictionary that the frame was written with
-  bool accept_any_dictionary_id = false;  // use `dictionary` even if the frame names another one
+  std::span<const std::byte> dictionary = {};  // the dictionary that the frame was written with
+  bool accept_any_dictionary_id = false;       // use `dictionary` even if the frame names another one
   std::string backend = "auto";
   unsigned threads = 0;
   // Zstandard: a window larger than 128 MB is refused unless this or window_log allows it.

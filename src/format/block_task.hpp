@@ -44,6 +44,8 @@ struct EncodeParameters {
   std::size_t behind_block_bytes = 0;
   bool movable_outputs = false;
   int window_log = 0;  // 0: the usual window; see CompressOptions
+  // Other blocks of the frame may come before a task that has no history, too.
+  bool within_frame = false;
 };
 
 }  // namespace hemstitch

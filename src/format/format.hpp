@@ -14,6 +14,7 @@
 
 #include "core/block_plan.hpp"
 #include "core/source.hpp"
+#include "format/block_task.hpp"
 #include "format/checksum.hpp"
 #include "format/format_figures.hpp"
 #include "format/frame_index.hpp"
@@ -34,6 +35,8 @@ struct FormatChoices {
   bool dictionary = false;
   bool stored_name = false;
   bool seekable = false;  // also a window of any size, CompressOptions::window_log
+  bool rsyncable = false;
+  bool legacy_frames = false;
 };
 
 // A suffix of files beside the format's usual one: of "a.tgz" the content is "a.tar".
@@ -78,6 +81,8 @@ class FrameFormat {
   // The values that options may have, and the defaults.
   virtual std::span<const std::size_t> block_sizes() const = 0;
   virtual std::size_t default_block_bytes() const { return block_sizes().front(); }
+  // Of frames for CompressOptions::legacy, where there are such.
+  virtual std::size_t legacy_block_bytes() const { return default_block_bytes(); }
   // 0, which means the default in options, is no level of its own.
   virtual LevelRange levels() const { return {}; }
   virtual int default_level() const { return kMinLevel; }
@@ -177,6 +182,9 @@ class FrameFormat {
   virtual bool end_short_stream(std::span<const std::byte> /*trailer*/, IndexedBlock& /*stream*/) const {
     return false;
   }
+
+  // Gives the task the data of a block that stores its content, or kOutputTooSmall, for which the frame stores it.
+  virtual void store(BlockTask& task) const { task.status = Status::kOutputTooSmall; }
 
   // How many bytes a block that is not stored restores to, found without restoring it; nothing if it is
   // invalid.

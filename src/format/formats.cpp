@@ -112,7 +112,9 @@ CompressOptions with_defaults(CompressOptions options) {
   const FrameFormat& format = FormatTable::instance().of(options.format);
   if (options.level == 0) options.level = format.default_level();
   if (options.block_bytes == 0)
-    options.block_bytes = options.seekable_bytes != 0 ? options.seekable_bytes : format.default_block_bytes();
+    options.block_bytes = options.seekable_bytes != 0 ? options.seekable_bytes
+                          : options.legacy            ? format.legacy_block_bytes()
+                                                      : format.default_block_bytes();
   return options;
 }
 
@@ -125,11 +127,19 @@ void check_level(const CompressOptions& options) {
 CompressOptions checked_options(const CompressOptions& given) {
   CompressOptions options = with_defaults(given);
   const FrameFormat& format = FormatTable::instance().of(options.format);
+  const FormatChoices choices = format.choices();
+  const auto refuse = [&](bool asked, std::string_view field) {
+    if (asked)
+      throw Error(Status::kInvalidOption, fmt::format("{}: {} has no such option", field, format.title()));
+  };
+  refuse(options.rsyncable && !choices.rsyncable, "rsyncable");
+  refuse(options.legacy && !choices.legacy_frames, "legacy");
   format.check(options);
   check_level(options);
   validate(options);
   const auto sizes = format.block_sizes();
   if (options.seekable_bytes == 0 &&
+      !(options.legacy && options.block_bytes == format.legacy_block_bytes()) &&
       std::find(sizes.begin(), sizes.end(), options.block_bytes) == sizes.end()) {
     std::vector<std::string> texts;
     for (const std::size_t size : sizes) texts.push_back(size_text(size));

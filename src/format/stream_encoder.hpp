@@ -1,5 +1,5 @@
-// Compresses all of a frame's content in its order, where matches reach farther back than a block's history. A codec makes one
-// for each frame (format/codec.hpp).
+// Compresses all of a frame's content in its order, where matches reach farther back than a block's history, or where
+// the content says where blocks end. A codec makes one for each frame (format/codec.hpp).
 #pragma once
 
 #include <cstddef>
@@ -27,6 +27,7 @@ class StreamEncoder {
 struct StreamEncoding {
   int level = 1;                               // one of the format's
   int window_log = 0;                          // as in CompressOptions
+  bool rsyncable = false;                      // the same
   std::span<const std::byte> dictionary = {};  // must outlive the encoder
   unsigned threads = 1;                        // which work for it besides the calling one
 };

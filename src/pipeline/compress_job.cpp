@@ -30,7 +30,7 @@ CompressJob::CompressJob(const CompressOptions& given, const StreamPlaces& place
     : options_(checked_options(given)),
       format_(FormatTable::instance().of(given.format)),
       dictionary_(copied(format_.dictionary_content(given.dictionary))),
-      engine_(given.backend, given.device,
+      engine_(backend_for(given), given.device,
               {.format = given.format,
                .level = options_.level,
                .content_bytes = given.content_bytes,
@@ -71,6 +71,7 @@ void CompressJob::begin_encoder() {
   if (!compresses_as_a_whole(options_)) return;
   encoder_ = engine_.make_stream_encoder(format_, {.level = options_.level,
                                                    .window_log = options_.window_log,
+                                                   .rsyncable = options_.rsyncable,
                                                    .dictionary = dictionary_,
                                                    .threads = threads_});
 }
@@ -229,7 +230,9 @@ std::vector<std::uint32_t> CompressJob::sum_up(CompressSlot& slot) const {
 
 void CompressJob::work(CompressSlot& slot) try {
   if (encoder_) return;  // its content is compressed in its order, by emit()
-  if (!slot.tasks.empty())
+  if (options_.stored)
+    for (BlockTask& task : slot.tasks) format_.store(task);
+  else if (!slot.tasks.empty())
     engine_.compress(slot.tasks, parameters_, {slot.verify.get(), options_.verify ? batch_bytes_ : 0});
   const std::vector<std::uint32_t> checksums = sum_up(slot);
   // The bytes around a block contain the checksum of its data. One thread computes it for 12 MB in the time

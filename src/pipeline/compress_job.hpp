@@ -60,6 +60,7 @@ class CompressJob {
   // More threads than batches would have nothing to do, and oneTBB's threads would search for work for a
   // while. But all threads read and write large batches.
   unsigned threads() const {
+    if (options_.rsyncable) return threads_;  // of which the encoder makes use
     if (plan_.batches_in_flight == 1) return 1;
     return batch_bytes_ < kLargePieceBytes ? std::min(threads_, plan_.batches_in_flight) : threads_;
   }
@@ -119,7 +120,9 @@ class CompressJob {
   std::vector<std::byte> header() const;
   // What was filled into this frame.
   std::uint64_t content_bytes() const { return report_.input_bytes - bytes_of_frames_before_; }
-  bool combines_checksums() const { return content_checksum_ && checksums_combine(format_.checksum()); }
+  bool combines_checksums() const {
+    return content_checksum_ && !encoder_ && checksums_combine(format_.checksum());
+  }
   std::vector<std::uint32_t> sum_up(CompressSlot& slot) const;
 
   CompressOptions options_;

@@ -21,7 +21,7 @@ constexpr std::size_t kInputsGrain = 16;
 
 FrameCompressor::FrameCompressor(const CompressOptions& given, const FrameBatchLimits& limits,
                                  AllInputBytes all_input_bytes)
-    : FrameBatchPlan(given.backend, given.device,
+    : FrameBatchPlan(std::string(backend_for(given)), given.device,
                      {.format = given.format,
                       .level = checked_options(given).level,
                       .content_bytes = all_input_bytes,
@@ -124,7 +124,9 @@ std::vector<std::span<const std::byte>> FrameCompressor::compress(
           frame_room_.table_bytes_of(layout.block_count());
   }
 
-  if (!tasks.empty())
+  if (options_.stored)
+    for (BlockTask& task : tasks) format_.store(task);
+  else if (!tasks.empty())
     engine_.compress(tasks,
                      {.format = options_.format,
                       .level = options_.level,

@@ -56,6 +56,9 @@ inline CompressOptions options_of(const hemstitch_compress_options& given) {
   options.block_checksums = given.no_block_checksums == 0;
   options.content_checksum = given.content_checksum != 0;
   options.verify = given.verify != 0;
+  options.stored = given.stored != 0;
+  options.rsyncable = given.rsyncable != 0;
+  options.legacy = given.legacy != 0;
   if (given.stored_name != nullptr) options.stored_name = given.stored_name;
   options.stored_time = given.stored_time;
   if (given.content_bytes != 0) options.content_bytes = given.content_bytes;

@@ -9,6 +9,8 @@
 
 #include "core/idle_states.hpp"
 #include "format/codec.hpp"
+#include "format/cut_encoder.hpp"
+#include "format/deflate/block/deflate_stored.hpp"
 #include "format/deflate/compress/deflate_compress_cpu.hpp"
 #include "format/deflate/compress/deflate_compress_reference.hpp"
 #include "format/deflate/deflate_formats.hpp"
@@ -21,6 +23,9 @@
 
 namespace hemstitch {
 namespace {
+
+// CompressOptions::rsyncable.
+constexpr ContentCuts kDeflateCuts{.least_bytes = 16 << 10, .zero_bits = 16, .most_bytes = 256 << 10};
 
 // Calls restore(data, history, output) for each task.
 template <class Restore>
@@ -54,6 +59,12 @@ class DeflateCodec : public Codec {
     restore_deflate_each(
         tasks, [&](std::span<const std::byte> data, std::span<const std::byte> history,
                    std::span<std::byte> output) { return decoder->restore_whole(data, history, output); });
+  }
+
+  std::unique_ptr<StreamEncoder> make_stream_encoder(const StreamEncoding& encoding) const override {
+    if (!encoding.rsyncable) return nullptr;
+    return std::make_unique<CutEncoder>(*this, EncodeParameters{.format = format_, .level = encoding.level},
+                                        kDeflateCuts, deflate_data_room, encoding.threads);
   }
 
   std::unique_ptr<BlockCoder> make_block_coder() const override {

@@ -8,6 +8,7 @@
 #include "core/bytes.hpp"
 #include "core/status.hpp"
 #include "format/choice_recorded.hpp"
+#include "format/deflate/block/deflate_stored.hpp"
 #include "format/deflate/block/deflate_symbols.hpp"
 #include "format/deflate/compress/parse/deflate_judge.hpp"
 #include "format/deflate/deflate_levels.hpp"
@@ -116,6 +117,8 @@ class DeflateFormat : public FrameFormat {
     refuse(!options.stored_name.empty() && !choices().stored_name, "stored_name");
     refuse(options.stored_time != 0 && !choices().stored_name, "stored_time");
     refuse(options.seekable_bytes != 0, "seekable_bytes");
+    if (options.rsyncable && (!options.dictionary.empty() || options.verify))
+      throw Error(Status::kInvalidOption, "rsyncable contradicts dictionary and verify");
     if (options.dictionary.size() > kMostDictionaryBytes)
       throw Error(Status::kInvalidOption,
                   fmt::format("dictionary has {} bytes, it can have {}, since its checksum covers all of it",
@@ -123,6 +126,7 @@ class DeflateFormat : public FrameFormat {
     if (options.stored_name.find('\0') != std::string::npos)
       throw Error(Status::kInvalidOption, "stored_name contains a zero byte, which would end it");
   }
+  FormatChoices choices() const override { return {.rsyncable = true}; }
   Checksum checksum() const override { return Checksum::kNone; }
   std::size_t history_bytes() const override { return kDeflateWindowBytes; }
   std::uint64_t most_content_of_byte() const override { return kMostContentOfByte; }
@@ -160,6 +164,11 @@ class DeflateFormat : public FrameFormat {
   std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const override {
     return make_deflate_writer(options);
   }
+  void store(BlockTask& task) const override {
+    task.output_bytes = write_deflate_stored(task.input, deflate_end_of_blocks(id()) == DeflateEnd::kFinal,
+                                             task.output.data());
+    task.status = Status::kOk;
+  }
   // Blocks whose boundaries are known say this themselves.
   std::optional<std::uint64_t> restored_bytes(std::span<const std::byte>) const override {
     return std::nullopt;
@@ -185,7 +194,7 @@ class ZlibFormat : public DeflateFormat {
   Checksum checksum() const override { return Checksum::kAdler32; }
   std::unique_ptr<FrameReader> make_reader(bool) const override { return std::make_unique<ZlibReader>(); }
 
-  FormatChoices choices() const override { return {.dictionary = true}; }
+  FormatChoices choices() const override { return {.dictionary = true, .rsyncable = true}; }
   // The checksum covers also what no block can refer to.
   std::uint32_t dictionary_id(std::span<const std::byte> dictionary) const override {
     return checksum_of(checksum(), dictionary);
@@ -221,7 +230,7 @@ class GzipFormat : public DeflateFormat {
     return end_short_gzip_stream(trailer, stream);
   }
 
-  FormatChoices choices() const override { return {.stored_name = true}; }
+  FormatChoices choices() const override { return {.stored_name = true, .rsyncable = writes_streams()}; }
 };
 
 // Data that is read as gzip may turn out to be BGZF. So both formats have one reader, and `gzip` identifies

@@ -12,6 +12,7 @@
 #include "core/idle_states.hpp"
 #include "core/options.hpp"
 #include "format/codec.hpp"
+#include "format/cut_encoder.hpp"
 #include "format/formats.hpp"
 #include "format/with_history.hpp"
 #include "format/zstd/compress/zstd_compress_cpu.hpp"
@@ -26,6 +27,9 @@
 
 namespace hemstitch {
 namespace {
+
+// CompressOptions::rsyncable. Parts are shorter than the frame's window, which is at least 1 MB.
+constexpr ContentCuts kZstdCuts{.least_bytes = 256 << 10, .zero_bits = 19, .most_bytes = 1 << 20};
 
 void require_window(const FrameHeader& header, const StreamMeans& means) {
   const std::uint64_t bytes = header.history_bytes;
@@ -62,7 +66,8 @@ class ZstdCodec : public Codec {
   void compress(std::span<BlockTask> tasks, const EncodeParameters& parameters) const override {
     const auto compressor = compressors_.borrow();
     for (BlockTask& task : tasks) {
-      task.output_bytes = compressor->compress(task, parameters.level, parameters.window_log);
+      task.output_bytes =
+          compressor->compress(task, parameters.level, parameters.window_log, parameters.within_frame);
       task.status = Status::kOk;
     }
   }
@@ -70,7 +75,10 @@ class ZstdCodec : public Codec {
     for (BlockTask& task : tasks) restore_zstd_part(decoders_, task);
   }
   std::unique_ptr<StreamEncoder> make_stream_encoder(const StreamEncoding& encoding) const override {
-    return std::make_unique<ZstdStreamEncoder>(encoding);
+    if (!encoding.rsyncable) return std::make_unique<ZstdStreamEncoder>(encoding);
+    return std::make_unique<CutEncoder>(
+        *this, EncodeParameters{.format = Format::kZstd, .level = encoding.level, .within_frame = true},
+        kZstdCuts, [](std::size_t content_bytes) { return zstd_data_room(content_bytes); }, encoding.threads);
   }
   std::unique_ptr<BlockCoder> make_block_coder() const override { return make_zstd_block_coder(); }
   StreamMemory stream_memory(const FrameHeader& header, const StreamMeans& means) const override {

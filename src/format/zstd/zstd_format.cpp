@@ -9,6 +9,7 @@
 #include "core/options.hpp"
 #include "core/status.hpp"
 #include "format/zstd/block/zstd_symbols.hpp"
+#include "format/zstd/compress/zstd_compress_cpu.hpp"
 #include "format/zstd/frame/zstd_frame_header.hpp"
 #include "format/zstd/frame/zstd_places.hpp"
 #include "format/zstd/frame/zstd_reader.hpp"
@@ -67,6 +68,13 @@ std::optional<IndexedBlock> whole_zstd_frame(std::span<const std::byte> file) {
   return frame;
 }
 
+void refuse_with_rsyncable(const CompressOptions& options) {
+  if (options.rsyncable && (options.seekable_bytes != 0 || options.window_log != 0 ||
+                            !options.dictionary.empty() || options.verify))
+    throw Error(Status::kInvalidOption,
+                "rsyncable contradicts seekable_bytes, window_log, dictionary and verify");
+}
+
 // Of a file whose frames are looked for before any of it is restored: a read for each block.
 constexpr std::uint64_t kMostWalkedBytes = std::uint64_t{1} << 30;
 
@@ -85,7 +93,7 @@ class ZstdFormat : public FrameFormat {
   std::size_t default_block_bytes() const override { return kZstdDefaultPartBytes; }
   LevelRange levels() const override { return {.least = -7, .most = 22}; }
   int default_level() const override { return 3; }
-  FormatChoices choices() const override { return {.dictionary = true, .seekable = true}; }
+  FormatChoices choices() const override { return {.dictionary = true, .seekable = true, .rsyncable = true}; }
   void check(const CompressOptions& options) const override {
     const auto refuse = [](bool asked, std::string_view field) {
       if (asked) throw Error(Status::kInvalidOption, fmt::format("{}: Zstandard has no such option", field));
@@ -94,6 +102,7 @@ class ZstdFormat : public FrameFormat {
     refuse(options.linked_blocks, "linked_blocks");
     refuse(!options.stored_name.empty(), "stored_name");
     refuse(options.stored_time != 0, "stored_time");
+    refuse_with_rsyncable(options);
     if (options.seekable_bytes != 0) check_seekable(options);
     if (options.window_log != 0) check_window(options);
     if (options.dictionary.size() > kZstdMostDictionaryBytes)
@@ -142,6 +151,10 @@ class ZstdFormat : public FrameFormat {
   }
   std::unique_ptr<FrameWriter> make_own_writer(const CompressOptions& options) const override {
     return make_zstd_own_writer(options);
+  }
+  void store(BlockTask& task) const override {
+    task.output_bytes = write_raw_zstd_blocks(task.input, task.output);
+    task.status = Status::kOk;
   }
   std::optional<std::uint64_t> restored_bytes(std::span<const std::byte>) const override {
     return std::nullopt;  // its blocks are only known as a stream

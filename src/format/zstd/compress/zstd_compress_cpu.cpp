@@ -23,8 +23,9 @@ constexpr std::size_t kMostKeptBytes = std::size_t{32} << 20;
 // libzstd finds little in a larger dictionary that is prepared.
 constexpr std::size_t kMostPreparedBytes = std::size_t{8} << 20;
 
-// For content that no block makes smaller.
-std::size_t write_raw(std::span<const std::byte> content, std::span<std::byte> room) {
+}  // namespace
+
+std::size_t write_raw_zstd_blocks(std::span<const std::byte> content, std::span<std::byte> room) {
   std::byte* at = room.data();
   while (!content.empty()) {
     const auto block = content.first(std::min(content.size(), kZstdMostBlockBytes));
@@ -34,8 +35,6 @@ std::size_t write_raw(std::span<const std::byte> content, std::span<std::byte> r
   }
   return static_cast<std::size_t>(at - room.data());
 }
-
-}  // namespace
 
 ZstdCompressorCpu::ZstdCompressorCpu() = default;
 
@@ -50,7 +49,7 @@ void ZstdCompressorCpu::use_dictionary(std::span<const std::byte> dictionary, in
   checked_zstd(ZSTD_CCtx_refCDict(context_.get(), prepared_.get()));
 }
 
-std::size_t ZstdCompressorCpu::compress(const BlockTask& part, int level, int window_log) {
+std::size_t ZstdCompressorCpu::compress(const BlockTask& part, int level, int window_log, bool within_frame) {
   if (!context_) context_.reset(ZSTD_createCCtx());
   if (!context_) throw_no_memory_for_zstd();
   ZSTD_CCtx* const context = context_.get();
@@ -74,25 +73,26 @@ std::size_t ZstdCompressorCpu::compress(const BlockTask& part, int level, int wi
   const std::span<std::byte> room = part.output;
   const std::size_t frame_bytes =
       ZSTD_compress2(context, room.data(), room.size(), part.input.data(), part.input.size());
-  if (ZSTD_getErrorCode(frame_bytes) == ZSTD_error_dstSize_tooSmall) return write_raw(part.input, room);
+  if (ZSTD_getErrorCode(frame_bytes) == ZSTD_error_dstSize_tooSmall)
+    return write_raw_zstd_blocks(part.input, room);
   checked_zstd(frame_bytes);
   if (ZSTD_sizeof_CCtx(context) > kMostKeptBytes) context_.reset();
 
   const std::size_t head_bytes = sizeof kZstdMagic + zstd_header_rest_bytes(room[sizeof kZstdMagic]);
   const std::span<std::byte> blocks = room.first(frame_bytes - head_bytes);
   std::copy_n(room.begin() + static_cast<std::ptrdiff_t>(head_bytes), blocks.size(), blocks.begin());
-  if (part.history.empty()) {
+  if (part.history.empty() && !within_frame) {
     unmark_last_zstd_block(blocks);
     return blocks.size();
   }
   try {
     const std::optional<std::vector<std::byte>> joined = join_zstd_blocks(blocks);
     if (!joined) return blocks.size();
-    if (joined->size() > room.size()) return write_raw(part.input, room);
+    if (joined->size() > room.size()) return write_raw_zstd_blocks(part.input, room);
     std::ranges::copy(*joined, room.begin());
     return joined->size();
   } catch (const ZstdDamage&) {  // a block has grown beyond the limit of blocks
-    return write_raw(part.input, room);
+    return write_raw_zstd_blocks(part.input, room);
   }
 }
 

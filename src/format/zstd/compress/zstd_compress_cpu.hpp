@@ -22,8 +22,8 @@ class ZstdCompressorCpu {
   ZstdCompressorCpu();
 
   // Returns how many bytes it wrote: blocks, none of which is marked as the last one. There is room for
-  // zstd_data_room(). With a window_log there is a search for long matches.
-  std::size_t compress(const BlockTask& part, int level, int window_log = 0);
+  // zstd_data_room(). With a window_log there is a search for long matches. `within_frame` as in EncodeParameters.
+  std::size_t compress(const BlockTask& part, int level, int window_log = 0, bool within_frame = false);
 
  private:
   void use_dictionary(std::span<const std::byte> dictionary, int level);
@@ -34,5 +34,8 @@ class ZstdCompressorCpu {
   std::vector<std::byte> prepared_from_;
   int prepared_level_ = 0;
 };
+
+// For content that no block makes smaller, or that is stored: raw blocks. Returns how many bytes it wrote.
+std::size_t write_raw_zstd_blocks(std::span<const std::byte> content, std::span<std::byte> room);
 
 }  // namespace hemstitch

@@ -5,7 +5,7 @@ try --nonsense
 try --nonsense=1
 try -x
 try -dx
-try -0 data
+try -23 data
 try -13 data
 try -99999999999 data
 try --level x data

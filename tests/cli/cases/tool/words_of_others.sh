@@ -1,8 +1,8 @@
 # Options of gzip, pigz, lz4 and zstd: those that are here, and hints for the others.
 needs gzip
 text 1000 >data
-for words in -a --ascii -b1 -L --license -p4 '-p 4' --processes=4 --time --no-time --zlib --zip --rsyncable --favor-decSpeed --content-size \
-  --no-frame-crc --no-crc --legacy --ultra --adapt --single-thread --filelist=x --exclude-compressed --train --patch-from=x --no-progress \
+for words in -a --ascii -b1 -L --license -p4 '-p 4' --processes=4 --time --no-time --zlib --zip --favor-decSpeed --content-size \
+  --no-frame-crc --no-crc --ultra --adapt --single-thread --filelist=x --exclude-compressed --train --patch-from=x --no-progress \
   -l9 '-l -9' -lp; do
   # shellcheck disable=SC2086
   status_of hemstitch $words data
