@@ -19,12 +19,13 @@ from . import _core
 from ._device import DeviceArray, load, load_many, save
 from ._files import BufferedFile, Reader, Writer, open
 from ._match import MATCH, Matcher, evaluate
+from ._pages import PageStore
 from ._search import SearchedLine, SearchedText, Searcher, SearchMatch, search
 from ._streams import Compressor, Decompressor
 from ._webgpu import name_library as _name_webgpu_library
 
 __all__ = [
-    "BufferedFile", "Compressor", "Decompressor", "DeviceArray", "Error", "MATCH", "Matcher", "OutOfMemoryError", "Reader", "RequestError", "SearchMatch",
+    "BufferedFile", "Compressor", "Decompressor", "DeviceArray", "Error", "MATCH", "Matcher", "OutOfMemoryError", "PageStore", "Reader", "RequestError", "SearchMatch",
     "SearchedLine", "SearchedText", "Searcher", "Status", "TruncatedError",
     "Writer", "compress", "compress_bound", "compress_lz4_blocks", "compress_many", "evaluate", "load", "load_many", "make_index", "open", "restore",
     "restore_lz4_blocks", "restore_many", "restore_ranges", "restored_size", "save", "search", "status_text",

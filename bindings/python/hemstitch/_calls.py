@@ -42,6 +42,9 @@ def compress(data: Any, **options: Any) -> Any:
     stored_name, stored_time: for gzip, the name of the original file and the time of its last change, in seconds since 1970.
     seekable_bytes: for zstd, how much content each frame of a seekable file has, 64 KB to 64 MB; 0 for one frame.
     window_log: for zstd, a window of 2^N bytes, 10 to 31, and a search for long matches in it; 0 for the usual window.
+    stored: the content as it is, as gzip -0.
+    rsyncable: for gzip, zlib, deflate and zstd: parts end where the content says so, so that a change in it changes few of the bytes written.
+    legacy: for LZ4, the frame of `lz4 -l`, for boot loaders and Linux.
     memory_limit_bytes: limits the buffers, not the whole process; 0 for none.
     progress: progress(input_bytes, output_bytes) is called after each piece; an exception in it ends the call.
 

@@ -36,6 +36,9 @@ class CompressOptions(TypedDict, total=False):
     stored_time: Optional[int]
     seekable_bytes: int
     window_log: int
+    stored: bool
+    rsyncable: bool
+    legacy: bool
     memory_limit_bytes: int
 
 
@@ -54,7 +57,7 @@ class RestoreOptions(TypedDict, total=False):
 
 COMPRESS_DEFAULTS = dict(format="lz4", level=None, backend="auto", threads=0, block_bytes=0, acceleration=0, linked_blocks=False,
                          block_checksums=True, content_checksum=False, verify=False, dictionary=None, stored_name=None, stored_time=None,
-                         seekable_bytes=0, window_log=0, memory_limit_bytes=0)
+                         seekable_bytes=0, window_log=0, stored=False, rsyncable=False, legacy=False, memory_limit_bytes=0)
 RESTORE_DEFAULTS = dict(format="auto", backend="auto", threads=0, verify_checksums=True, dictionary=None, accept_any_dictionary_id=False,
                         window_log=0, memory_limit_bytes=0)
 

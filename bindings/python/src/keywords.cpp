@@ -115,6 +115,12 @@ CompressCall compress_call(const nb::kwargs& given, const SetOther& set_other) {
       options.acceleration = keyword.number<int>(INT32_MIN, INT32_MAX);
     else if (name == "linked_blocks")
       options.linked_blocks = keyword.flag();
+    else if (name == "stored")
+      options.stored = keyword.flag();
+    else if (name == "rsyncable")
+      options.rsyncable = keyword.flag();
+    else if (name == "legacy")
+      options.legacy = keyword.flag();
     else if (name == "block_checksums")
       options.block_checksums = keyword.flag();
     else if (name == "content_checksum")

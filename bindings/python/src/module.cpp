@@ -102,4 +102,5 @@ NB_MODULE(_core, module) {
   add_device_batch(module);
   add_search(module);
   add_matcher(module);
+  add_pages(module);
 }

@@ -42,5 +42,6 @@ void add_device(nb::module_& module);
 void add_device_batch(nb::module_& module);
 void add_search(nb::module_& module);
 void add_matcher(nb::module_& module);
+void add_pages(nb::module_& module);
 
 }  // namespace hemstitch::python

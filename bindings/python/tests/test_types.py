@@ -2,6 +2,7 @@
 
 import doctest
 import inspect
+import json
 import os
 import pathlib
 import re
@@ -60,8 +61,7 @@ def test_examples_of_the_pages(tmp_path):
     assert "Success: no issues found" in said, said
 
 
-def test_what_types_say(tmp_path):
-    said = mypy(tmp_path, "uses.py", """
+USES = """
 import io, hemstitch
 from typing import Union
 one: bytes = hemstitch.compress(b"x", format="zstd", level=3)
@@ -82,8 +82,26 @@ hemstitch.compress(b"x", levle=3)
 hemstitch.compress("text")
 hemstitch.restore_many([b"x"], errors="ignore")
 fourteen: str = hemstitch.compress(b"x")
-""")
-    assert [int(line) for line in re.findall(r"^uses\.py:(\d+): error", said, re.MULTILINE)] == [17, 18, 19, 20, 21], said
+"""
+WRONG_LINES = [17, 18, 19, 20, 21]
+
+
+def test_what_types_say(tmp_path):
+    said = mypy(tmp_path, "uses.py", USES)
+    assert [int(line) for line in re.findall(r"^uses\.py:(\d+): error", said, re.MULTILINE)] == WRONG_LINES, said
+
+
+def test_what_pyright_says(tmp_path):
+    """By basedpyright, which has its own Node.js and needs no network."""
+    pytest.importorskip("basedpyright")
+    (tmp_path / "uses.py").write_text(USES)
+    package = str(pathlib.Path(hemstitch.__file__).parents[1])
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps({"typeCheckingMode": "standard", "extraPaths": [package]}))
+    done = subprocess.run([sys.executable, "-m", "basedpyright", "--pythonpath", sys.executable, "--outputjson", "uses.py"], cwd=tmp_path,
+                          capture_output=True, text=True)
+    said = json.loads(done.stdout)["generalDiagnostics"]
+    lines = {one["range"]["start"]["line"] + 1 for one in said if one["severity"] == "error"}
+    assert sorted(lines) == WRONG_LINES, said
 
 
 def test_signatures():
