@@ -26,7 +26,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 LANGUAGES = {"sh", "c", "cpp", "python", "js", "cmake", "ini", "xml"}
 # Pages whose blocks another test runs, each as one text: it has the package.
-ELSEWHERE = dict.fromkeys(("docs/python.md", "docs/coming-from/python.md"), "bindings/python/tests/test_docs.py")
+ELSEWHERE = dict.fromkeys(("docs/python.md", "docs/coming-from/python.md", "docs/coming-from/numcodecs.md"), "bindings/python/tests/test_docs.py")
 
 
 class Block:
