@@ -352,8 +352,16 @@ class FrameWork {
     options.signal?.throwIfAborted();
     const work = new this();
     work.options = options;
-    work.runner = await runnerFor(options);
-    work.planner = await Planner.open(work.runner, this.module);
+    let {module} = this;
+    try {
+      work.runner = await runnerFor(options);
+    } catch (error) {
+      if (this.kind === undefined || options.device) throw error;
+      const cpu = await import('./cpu.js');
+      work.runner = cpu.runner;
+      module = () => compiled(cpu.planner);
+    }
+    work.planner = await Planner.open(work.runner, module);
     work.slot = new Slot();
     work.begin(options.batchBytes ?? work.runner.batchBytes);
     return work;
@@ -413,8 +421,10 @@ class GzipCompression extends Compression {
 }
 
 class Restoring extends FrameWork {
+  static kind = 0;
+
   begin(batchBytes) {
-    this.planner.call.beginRestoring(this.options.verifyChecksums ?? true, batchBytes);
+    this.planner.call.beginRestoring(this.options.verifyChecksums ?? true, batchBytes, this.constructor.kind);
   }
   async write(bytes, emit) {
     for (let at = 0; at < bytes.length; at += kInputPieceBytes) {
@@ -440,6 +450,7 @@ class Restoring extends FrameWork {
 }
 
 class GzipRestoring extends Restoring {
+  static kind = 1;
   static module = gzipPlanner;
 }
 

@@ -1,5 +1,5 @@
-// The page: a file in, its .lz4, its .gz and a picture of its matches out. All of the work is hemstitch.js's.
-import {compressGzip, compressLz4, LZSSMatcher, requestDevice} from './hemstitch.js';
+// The page: a file in, its .lz4, its .gz and a picture of its matches out; or a compressed file in, its content out. All of the work is hemstitch.js's.
+import {compressGzip, compressLz4, decompressGzip, decompressLz4, LZSSMatcher, requestDevice} from './hemstitch.js';
 
 const $ = id => document.getElementById(id);
 
@@ -207,7 +207,28 @@ function offer(id, name, bytes) {
 const becameText = (bytes, packed, time) => `${bytesText(packed.length)}, a ratio of ` +
     `${bytes.length > 0 ? (bytes.length / packed.length).toFixed(2) : '1'}, in ${milliseconds(time)}`;
 
+// What a compressed file begins with, and what restores it.
+const kCompressed = [
+  [[0x04, 0x22, 0x4D, 0x18], decompressLz4], [[0x02, 0x21, 0x4C, 0x18], decompressLz4], [[0x1F, 0x8B], decompressGzip],
+];
+const restorerOf = bytes => kCompressed.find(([first]) => first.every((byte, i) => bytes[i] === byte))?.[1];
+
+// Without a device, too.
+async function restore(name, bytes, signal, restorer) {
+  $('result').hidden = $('restored').hidden = true;
+  progress('Restoring', 0);
+  const begin = performance.now();
+  const content = await restorer(bytes, {
+    signal, onProgress: ({inputBytes, totalBytes}) => progress('Restoring', inputBytes / Math.max(1, totalBytes)),
+  });
+  offer('download-restored', name.replace(/\.(lz4|gz|bgz)$/, '').replace(/\.tgz$/, '.tar') || 'restored', content);
+  $('restored-sizes').textContent = `${name}: ${bytesText(bytes.length)} became ${bytesText(content.length)}, in ` +
+      milliseconds(performance.now() - begin);
+  $('restored').hidden = false;
+}
+
 async function show(name, bytes, signal) {
+  $('restored').hidden = true;
   $('result').hidden = $('download-gz').hidden = $('gz').hidden = true;
   progress('Compressing', 0);
   const begin = performance.now();
@@ -261,10 +282,10 @@ async function compareFinders(bytes, signal) {
   const table = $('finders').tBodies[0];
   table.replaceChildren();
   $('criteria').replaceChildren();
-  $('criteria-note').textContent = `Document 000's, of ${stretch(part.length, bytes.length)}, chosen by a perfect parse.`;
+  $('criteria-note').textContent = `Of ${stretch(part.length, bytes.length)}, with the cheapest choice among them.`;
   const matchedBytes = new Map();
   $('finders-note').textContent =
-      `Of ${stretch(part.length, bytes.length)}, at document 000's prices: a literal 9 bits, a match 25.`;
+      `Of ${stretch(part.length, bytes.length)}. The size counts 9 bits for a byte by itself and 25 for a match.`;
   for (const [i, [finder, stitch]] of kFinders.entries()) {
     const label = finder + (stitch === null ? '' : stitch ? ', stitch on' : ', stitch off');
     progress(`Trying ${label}`, 0.7 + 0.2 * i / kFinders.length);
@@ -327,10 +348,15 @@ async function start(name, read) {
   $('problem').hidden = true;
   $('working').hidden = false;
   try {
-    await open();
     const bytes = await read();
     mine.signal.throwIfAborted();
-    await show(name, bytes, mine.signal);
+    const restorer = restorerOf(bytes);
+    if (restorer) {
+      await restore(name, bytes, mine.signal, restorer);
+    } else {
+      await open();
+      await show(name, bytes, mine.signal);
+    }
   } catch (error) {
     if (mine === running && error.name !== 'AbortError') {
       $('problem').textContent = error.message;
@@ -397,7 +423,7 @@ try {
   await withMatcher({finder: 'hash_chain'}, () => {});
   document.documentElement.dataset.ready = 'yes';
 } catch (error) {
-  $('missing').textContent = `This page needs WebGPU: ${error.message}.`;
+  $('missing').textContent = `Here files are restored and not compressed: ${error.message}.`;
   $('missing').hidden = false;
-  $('start').inert = true;
+  for (const part of document.querySelectorAll('.samples, .choices')) part.inert = true;
 }

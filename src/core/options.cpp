@@ -25,22 +25,7 @@ void validate(const CompressOptions& options) {
           out_of_range("acceleration", options.acceleration, 0, kMaxAcceleration));
   require(options.acceleration == 0 || options.level == kMinLevel,
           fmt::format("acceleration needs level 1, level is {}", options.level));
-  require(!options.stored || (!options.rsyncable && !options.legacy && options.window_log == 0),
-          "stored contradicts rsyncable, legacy and window_log");
   validate_threads(options.threads);
-}
-
-std::string_view backend_for(const CompressOptions& options) {
-  const std::string_view name = options.stored      ? "stored"
-                                : options.rsyncable ? "rsyncable"
-                                : options.legacy    ? "legacy"
-                                                    : "";
-  if (name.empty()) return options.backend;
-  constexpr std::string_view kProcessor = "cpu";
-  require(options.backend == "auto" || options.backend == kProcessor,
-          fmt::format("{}: only the backend '{}' has this option, backend is '{}'", name, kProcessor,
-                      options.backend));
-  return kProcessor;
 }
 
 void validate(const RestoreOptions& options) { validate_threads(options.threads); }

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 #include "core/status.hpp"
 
@@ -21,10 +20,6 @@ inline constexpr int kMaxAcceleration = 65536;  // liblz4 treats greater values 
 inline bool compresses_as_a_whole(const CompressOptions& options) {
   return (options.window_log != 0 && options.seekable_bytes == 0) || options.rsyncable;
 }
-
-// Where to work: as requested, or on the processor if the options are such that only it does. Throws kInvalidOption if
-// another backend is named.
-std::string_view backend_for(const CompressOptions& options);
 
 // Throws kInvalidOption. checked_options() checks what depends on the format, such as the level
 // (format/formats.hpp).

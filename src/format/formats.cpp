@@ -127,13 +127,6 @@ void check_level(const CompressOptions& options) {
 CompressOptions checked_options(const CompressOptions& given) {
   CompressOptions options = with_defaults(given);
   const FrameFormat& format = FormatTable::instance().of(options.format);
-  const FormatChoices choices = format.choices();
-  const auto refuse = [&](bool asked, std::string_view field) {
-    if (asked)
-      throw Error(Status::kInvalidOption, fmt::format("{}: {} has no such option", field, format.title()));
-  };
-  refuse(options.rsyncable && !choices.rsyncable, "rsyncable");
-  refuse(options.legacy && !choices.legacy_frames, "legacy");
   format.check(options);
   check_level(options);
   validate(options);
@@ -147,6 +140,28 @@ CompressOptions checked_options(const CompressOptions& given) {
                 fmt::format("block_bytes is {}, it can be {}", options.block_bytes, listed(texts, "or")));
   }
   return options;
+}
+
+std::string_view backend_for(const CompressOptions& options) {
+  const std::string_view name = options.stored      ? "stored"
+                                : options.rsyncable ? "rsyncable"
+                                : options.legacy    ? "legacy"
+                                                    : "";
+  if (name.empty()) return options.backend;
+  const auto require = [](bool valid, const std::string& what) {
+    if (!valid) throw Error(Status::kInvalidOption, what);
+  };
+  const FrameFormat& format = FormatTable::instance().of(options.format);
+  const FormatChoices choices = format.choices();
+  require((!options.rsyncable || choices.rsyncable) && (!options.legacy || choices.legacy_frames),
+          fmt::format("{}: {} has no such option", name, format.title()));
+  require(!options.stored || (!options.rsyncable && !options.legacy && options.window_log == 0),
+          "stored contradicts rsyncable, legacy and window_log");
+  constexpr std::string_view kProcessor = "cpu";
+  require(options.backend == "auto" || options.backend == kProcessor,
+          fmt::format("{}: only the backend '{}' has this option, backend is '{}'", name, kProcessor,
+                      options.backend));
+  return kProcessor;
 }
 
 }  // namespace hemstitch

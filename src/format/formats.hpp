@@ -73,4 +73,8 @@ void check_level(const CompressOptions& options);
 // The same as with_defaults(), checked. Throws kInvalidOption, with the field's name.
 CompressOptions checked_options(const CompressOptions& options);
 
+// Where to work: as requested, or on the processor if the options are `stored`, `rsyncable` or `legacy`. Throws
+// kInvalidOption if another backend is named then, or if the format has no such option.
+std::string_view backend_for(const CompressOptions& options);
+
 }  // namespace hemstitch

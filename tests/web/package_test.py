@@ -4,7 +4,7 @@
   package_test.py WEB    WEB is the package's folder
 
 Exit 77: skipped, npm, tsc or esbuild is not here, or no chromium, and HEMSTITCH_REQUIRE does not name web. On the module's
-size it holds that it, and the file for gzip, stay below 60 KB compressed each.
+size it holds that it, and the files for gzip and for no WebGPU, stay below 60 KB compressed each.
 """
 import gzip
 import os
@@ -64,7 +64,7 @@ def main():
     skip_without_browser()
     web = pathlib.Path(sys.argv[1]).resolve()
     checks = Checks()
-    for name in ("gzip.js", "hemstitch.js"):
+    for name in ("cpu.js", "gzip.js", "hemstitch.js"):
         module = (web / name).read_bytes()
         compressed = len(gzip.compress(module, 9))
         print(f"{name}: {len(module)} bytes, {compressed} compressed")

@@ -4,6 +4,7 @@
   page_test.py WEB HEMSTITCH    WEB is the folder that holds page/; screenshots are left in WEB/screenshots for people to look at
 """
 import base64
+import gzip
 import pathlib
 import subprocess
 import sys
@@ -147,6 +148,16 @@ def main():
                 page = browser.page(url)
                 page.wait_for("!document.getElementById('missing').hidden")
                 checks.true("a browser without an adapter is told so", "driver" in text_of(page, "missing"), text_of(page, "missing"))
+                # It restores all the same.
+                content = prose(300_000)
+                packed = subprocess.run([hemstitch, "-c"], input=content, capture_output=True, check=True).stdout
+                for name, data in (("a.txt.lz4", packed), ("a.txt.gz", gzip.compress(content))):
+                    (folder / name).write_bytes(data)
+                    browser.call("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)})
+                    page.choose_files("#file", folder / name)
+                    page.wait_for(f"document.getElementById('restored-sizes').textContent.startsWith('{name}')")
+                    checks.equal(f"{name} is restored", page.downloaded("download-restored", folder, ".txt"), content)
+                    (folder / "a.txt").unlink(missing_ok=True)
         finally:
             server.terminate()
     checks.end()

@@ -10,8 +10,8 @@
 #include "format/lz4/compress/lz4_judge.hpp"
 #include "format/lz4/frame/lz4_frame.hpp"
 #include "format/lz4/frame/lz4_frame_layout.hpp"
+#include "format/lz4/frame/lz4_legacy_writer.hpp"
 #include "format/lz4/lz4_levels.hpp"
-#include "hemstitch/memory.hpp"
 
 namespace hemstitch {
 namespace {
@@ -88,35 +88,6 @@ class Lz4FrameWriter : public FrameWriter {
   FrameHeader header_;
 };
 
-// Writes legacy frames: a magic number, and blocks with their sizes before them. They have no end, and no block is
-// stored.
-class Lz4LegacyWriter : public FrameWriter {
- public:
-  FrameRoom room() const override {
-    return {.header_bytes = sizeof kLz4LegacyMagic, .before_block_bytes = kBlockHeaderBytes};
-  }
-  FrameLayout layout(std::uint64_t content_bytes) const override {
-    return {content_bytes, kLz4LegacyBlockBytes, false};
-  }
-  std::size_t data_room_bytes(std::size_t content_bytes) const override {
-    return lz4_block_bound(content_bytes);
-  }
-
-  std::size_t write_header(std::optional<std::uint64_t>, std::byte* to) const override {
-    store_le32(to, kLz4LegacyMagic);
-    return sizeof kLz4LegacyMagic;
-  }
-  bool states_content_bytes() const override { return false; }
-  void write_before(const Block& block, std::byte* to) const override {
-    if (!block.data) throw Error(Status::kInternal, "a block of a legacy frame was not written");
-    store_le32(to, static_cast<std::uint32_t>(block.data->size()));
-  }
-  std::size_t write_behind(const Block&, std::byte*) const override { return 0; }
-  std::size_t write_last_byte(std::byte, std::byte*) const override { return 0; }
-  bool has_content_checksum() const override { return false; }
-  std::size_t write_end(std::uint64_t, std::optional<std::uint32_t>, std::byte*) const override { return 0; }
-};
-
 class Lz4Format : public FrameFormat {
  public:
   Format id() const override { return Format::kLz4; }
@@ -169,7 +140,7 @@ class Lz4Format : public FrameFormat {
     return std::make_unique<Lz4FrameParser>(verify_header_checksum);
   }
   std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const override {
-    if (options.legacy) return std::make_unique<Lz4LegacyWriter>();
+    if (options.legacy) return make_lz4_legacy_writer();
     return std::make_unique<Lz4FrameWriter>(*this, options);
   }
   std::optional<std::uint64_t> restored_bytes(std::span<const std::byte> data) const override {

@@ -5,6 +5,7 @@ set(host
   compress/lz4_encode_reference.cpp
   compress/lz4_judge.cpp
   frame/lz4_frame.cpp
+  frame/lz4_legacy_writer.cpp
   lz4_codec.cpp
   lz4_format.cpp
   pages/lz4_page_block.cpp

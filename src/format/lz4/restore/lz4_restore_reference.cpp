@@ -60,7 +60,8 @@ DecodedBlock restore_lz4_block_reference(std::span<const std::byte> block, std::
     const auto literal_count = reader.number(*token >> 4);
     if (!literal_count || *literal_count > reader.rest_bytes()) return {Status::kCorruptBlock, 0};
     if (*literal_count > output.size() - written) return {Status::kOutputTooSmall, 0};
-    std::ranges::copy(reader.take(*literal_count), output.begin() + static_cast<std::ptrdiff_t>(written));
+    const auto literals = reader.take(*literal_count);
+    std::copy(literals.begin(), literals.end(), output.begin() + static_cast<std::ptrdiff_t>(written));
     written += *literal_count;
     if (reader.at_end()) return {Status::kOk, written};
 

@@ -1,0 +1,42 @@
+// What restores LZ4 and gzip where there is no device: a WebAssembly module apart from the planners, which only
+// browsers without WebGPU load.
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "calls.hpp"
+#include "cpu_jobs.hpp"
+#include "format/deflate/compress/parse/deflate_judge.hpp"
+#include "format/deflate/deflate_formats.hpp"
+#include "format/deflate/frame/bgzf_index.hpp"
+#include "format/lz4/block/lz4_block_size.hpp"
+#include "format/lz4/compress/lz4_judge.hpp"
+#include "format/lz4/frame/lz4_legacy_writer.hpp"
+#include "format/lz4/lz4_format.hpp"
+
+namespace hemstitch {
+
+// Nothing calls the functions behind it: nothing is compressed here.
+FormatTable::FormatTable() {
+  add({.format = make_lz4_format()});
+  for (auto& format : make_deflate_frame_formats()) add({.format = std::move(format)});
+}
+JudgedMatches judge_deflate_matches(std::span<const std::byte>, std::span<const MatchRecord>, std::size_t,
+                                    bool) {
+  __builtin_trap();
+}
+JudgedMatches judge_lz4_matches(std::span<const MatchRecord>) { __builtin_trap(); }
+std::unique_ptr<FrameWriter> make_lz4_legacy_writer() { __builtin_trap(); }
+std::optional<std::uint64_t> lz4_block_restored_bytes(std::span<const std::byte>) { __builtin_trap(); }
+std::unique_ptr<SideIndex> make_bgzf_index() { __builtin_trap(); }
+
+namespace web {
+
+// `is_gzip`: what is read is gzip or BGZF, otherwise LZ4.
+EXPORT("beginRestoring") void begin_restoring(int verify_checksums, double batch_bytes, int is_gzip) {
+  reader = std::make_unique<CpuRestoring>(is_gzip != 0 ? Format::kGzip : Format::kLz4, verify_checksums != 0,
+                                          static_cast<std::uint64_t>(batch_bytes), limits);
+}
+
+}  // namespace web
+}  // namespace hemstitch

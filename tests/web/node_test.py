@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""What the module does without WebGPU, in Node.js, which has none: it restores LZ4 and gzip by its own WebAssembly, and says what is missing for
+the rest.
+
+  node_test.py WEB HEMSTITCH    the package's folder, and the tool
+
+Exit 77: skipped, node is not here, and HEMSTITCH_REQUIRE does not name web.
+"""
+import gzip
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SCRIPT = """
+import {readFileSync, writeFileSync} from 'node:fs';
+const {compressLz4, decompressGzip, decompressLz4, GzipDecompressionStream} = await import(process.argv[2]);
+const told = [];
+for (const {name, kind} of JSON.parse(readFileSync('inputs.json'))) {
+  const bytes = new Uint8Array(readFileSync(name));
+  try {
+    const content = await (kind === 'gzip' ? decompressGzip : decompressLz4)(bytes);
+    writeFileSync(name + '.content', content);
+    told.push({name, status: 0});
+  } catch (error) {
+    told.push({name, status: error.status ?? -1, message: error.message});
+  }
+}
+const piped = new Blob([readFileSync('plain.gz')]).stream().pipeThrough(new GzipDecompressionStream());
+writeFileSync('piped', new Uint8Array(await new Response(piped).arrayBuffer()));
+try {
+  await compressLz4(new Uint8Array(10));
+} catch (error) {
+  told.push({name: 'compressing', status: error.status, message: error.message});
+}
+console.log(JSON.stringify(told));
+"""
+
+
+def main():
+    web, tool = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+    if not shutil.which("node"):
+        if "web" in os.environ.get("HEMSTITCH_REQUIRE", "").split(","):
+            sys.exit("FAILED: HEMSTITCH_REQUIRE names web, and node is not here (tools/setup web installs it)")
+        print("skipped: no node here")
+        sys.exit(77)
+    choice = random.Random(3)
+    content = b"".join(b"line %d of %d\n" % (i, choice.randrange(1000)) for i in range(150_000)) + choice.randbytes(100_000)
+
+    def packed(*options, of=content):
+        return subprocess.run([tool, "-qc", *options], input=of, capture_output=True, check=True).stdout
+
+    good = {"plain.gz": ("gzip", gzip.compress(content)), "ours.gz": ("gzip", packed("--format", "gzip")),
+            "blocks.gz": ("gzip", packed("--format", "bgzf")), "stored.gz": ("gzip", packed("-0", "--format", "gzip")),
+            "members.gz": ("gzip", gzip.compress(content[:1000]) + packed("--format", "bgzf", of=content[1000:])),
+            "plain.lz4": ("lz4", packed()), "linked.lz4": ("lz4", packed("--linked", "--check=content", "-B4")), "legacy.lz4": ("lz4", packed("--legacy")),
+            "large.lz4": ("lz4", packed("-9", "-B7"))}
+    empty = {"empty.gz": ("gzip", gzip.compress(b"")), "empty.lz4": ("lz4", packed(of=b""))}
+    inputs = {**good, **empty}
+    # Damage is told where the tool tells it.
+    for name, (kind, bytes_) in list(inputs.items()):
+        for number in range(6):
+            mutated = bytearray(bytes_)
+            if number < 3:
+                mutated[choice.randrange(len(mutated))] ^= 1 << choice.randrange(8)
+            else:
+                del mutated[choice.randrange(1, len(mutated)):]
+            inputs[f"bad{number}.{name}"] = (kind, bytes(mutated))
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        for name, (_, bytes_) in inputs.items():
+            (folder / name).write_bytes(bytes_)
+        (folder / "inputs.json").write_text(json.dumps([{"name": name, "kind": kind} for name, (kind, _) in inputs.items()]))
+        (folder / "script.mjs").write_text(SCRIPT)
+        done = subprocess.run(["node", "script.mjs", f"file://{web}/hemstitch.js"], cwd=folder, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"FAILED\n{done.stdout}{done.stderr}")
+        failures = []
+        for one in json.loads(done.stdout):
+            name = one["name"]
+            if name == "compressing":
+                if one["status"] != 500 or "WebGPU" not in one["message"]:
+                    failures.append(one)
+                continue
+            theirs = subprocess.run([tool, "-qdc", "--backend", "reference", name], cwd=folder, capture_output=True)
+            # What the tool calls a warning, bytes behind the last frame, is an error here.
+            if (theirs.returncode == 0) != (one["status"] == 0):
+                failures.append((one, theirs.stderr))
+            elif one["status"] == 0 and (folder / f"{name}.content").read_bytes() != theirs.stdout:
+                failures.append((name, "other content"))
+            if name in good and (one["status"] != 0 or (folder / f"{name}.content").read_bytes() != content):
+                failures.append(one)
+        if (folder / "piped").read_bytes() != content:
+            failures.append("the stream gave something else")
+    for failure in failures:
+        print("FAILED", failure)
+    print(f"{len(inputs)} inputs, {len(failures)} failures")
+    return 1 if failures else 0
+
+
+sys.exit(main())
