@@ -26,7 +26,7 @@ JudgedMatches judge_deflate_matches(std::span<const std::byte>, std::span<const 
   __builtin_trap();
 }
 JudgedMatches judge_lz4_matches(std::span<const MatchRecord>) { __builtin_trap(); }
-std::unique_ptr<FrameWriter> make_lz4_legacy_writer() { __builtin_trap(); }
+std::unique_ptr<FrameWriter> make_lz4_legacy_writer(const CompressOptions&) { __builtin_trap(); }
 std::optional<std::uint64_t> lz4_block_restored_bytes(std::span<const std::byte>) { __builtin_trap(); }
 std::unique_ptr<SideIndex> make_bgzf_index() { __builtin_trap(); }
 

@@ -1,4 +1,4 @@
-// Hemstitch in a browser: document 000's LZSSMatcher, LZ4 frames and gzip, on WebGPU. Types and explanations: hemstitch.d.ts.
+// Hemstitch: see hemstitch.d.ts.
 //
 // Nothing is decided here. A planner, C++ compiled to WebAssembly, says which shaders run over which buffers (job_text.hpp) and
 // makes frames of what comes back; this file does that on a device, and is the door for callers. bindings/web/embed.py puts a
@@ -356,10 +356,8 @@ class FrameWork {
     try {
       work.runner = await runnerFor(options);
     } catch (error) {
-      if (this.kind === undefined || options.device) throw error;
-      const cpu = await import('./cpu.js');
-      work.runner = cpu.runner;
-      module = () => compiled(cpu.planner);
+      if (!this.restores || options.device) throw error;
+      [work.runner, module] = (await import('./cpu.js')).parts(compiled);
     }
     work.planner = await Planner.open(work.runner, module);
     work.slot = new Slot();
@@ -421,10 +419,10 @@ class GzipCompression extends Compression {
 }
 
 class Restoring extends FrameWork {
-  static kind = 0;
+  static restores = true;
 
   begin(batchBytes) {
-    this.planner.call.beginRestoring(this.options.verifyChecksums ?? true, batchBytes, this.constructor.kind);
+    this.planner.call.beginRestoring(this.options.verifyChecksums ?? true, batchBytes, this instanceof GzipRestoring);
   }
   async write(bytes, emit) {
     for (let at = 0; at < bytes.length; at += kInputPieceBytes) {
@@ -450,7 +448,6 @@ class Restoring extends FrameWork {
 }
 
 class GzipRestoring extends Restoring {
-  static kind = 1;
   static module = gzipPlanner;
 }
 

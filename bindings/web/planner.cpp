@@ -19,7 +19,7 @@ namespace hemstitch {
 // Here the table of formats has only LZ4, and nothing calls the functions after it.
 FormatTable::FormatTable() { add({.format = make_lz4_format()}); }
 JudgedMatches judge_lz4_matches(std::span<const MatchRecord>) { __builtin_trap(); }
-std::unique_ptr<FrameWriter> make_lz4_legacy_writer() { __builtin_trap(); }
+std::unique_ptr<FrameWriter> make_lz4_legacy_writer(const CompressOptions&) { __builtin_trap(); }
 std::optional<std::uint64_t> lz4_block_restored_bytes(std::span<const std::byte>) { __builtin_trap(); }
 
 // Blocks of frames are not pages, so hash_pairs is not used. The module has no room for the shader for few

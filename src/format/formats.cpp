@@ -131,8 +131,7 @@ CompressOptions checked_options(const CompressOptions& given) {
   check_level(options);
   validate(options);
   const auto sizes = format.block_sizes();
-  if (options.seekable_bytes == 0 &&
-      !(options.legacy && options.block_bytes == format.legacy_block_bytes()) &&
+  if (options.seekable_bytes == 0 && !options.legacy &&
       std::find(sizes.begin(), sizes.end(), options.block_bytes) == sizes.end()) {
     std::vector<std::string> texts;
     for (const std::size_t size : sizes) texts.push_back(size_text(size));

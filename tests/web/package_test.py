@@ -77,7 +77,7 @@ def main():
         with tarfile.open(package) as archive:
             names = sorted(name.removeprefix("package/") for name in archive.getnames())
             archive.extractall(folder / "unpacked")
-        checks.equal("the package's files", names, ["LICENSE", "README.md", "gzip.js", "hemstitch.d.ts", "hemstitch.js", "package.json"])
+        checks.equal("the package's files", names, ["LICENSE", "README.md", "cpu.js", "gzip.js", "hemstitch.d.ts", "hemstitch.js", "package.json"])
         installed.parent.mkdir()
         (folder / "unpacked/package").rename(installed)
         (folder / "use.ts").write_text(USE)

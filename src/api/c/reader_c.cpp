@@ -17,7 +17,7 @@ hemstitch_status open_reader(const hemstitch_restore_options* given, hemstitch_r
     needed(reader, "reader");
     const auto all = sized(given, "options");
     refuse_watchers(all, "a reader has neither progress nor report");
-    *reader = new hemstitch_reader{make(options_of(all))};
+    *reader = new hemstitch_reader{make(hemstitch::options_of(all))};
   });
 }
 

@@ -108,10 +108,6 @@ class Lz4Format : public FrameFormat {
   void check(const CompressOptions& options) const override {
     if (!options.stored_name.empty() || options.stored_time != 0 || options.seekable_bytes != 0)
       throw Error(Status::kInvalidOption, "stored_name, stored_time, seekable_bytes: LZ4 has none");
-    if (options.legacy && (options.block_bytes != kLz4LegacyBlockBytes || options.linked_blocks ||
-                           options.content_checksum || !options.dictionary.empty()))
-      throw Error(Status::kInvalidOption,
-                  "legacy contradicts block_bytes, linked_blocks, content_checksum and dictionary");
   }
   std::size_t default_block_bytes() const override { return 256 << 10; }
   std::size_t legacy_block_bytes() const override { return kLz4LegacyBlockBytes; }
@@ -140,7 +136,7 @@ class Lz4Format : public FrameFormat {
     return std::make_unique<Lz4FrameParser>(verify_header_checksum);
   }
   std::unique_ptr<FrameWriter> make_writer(const CompressOptions& options) const override {
-    if (options.legacy) return make_lz4_legacy_writer();
+    if (options.legacy) return make_lz4_legacy_writer(options);
     return std::make_unique<Lz4FrameWriter>(*this, options);
   }
   std::optional<std::uint64_t> restored_bytes(std::span<const std::byte> data) const override {

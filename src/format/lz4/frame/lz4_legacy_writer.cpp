@@ -39,6 +39,12 @@ class Lz4LegacyWriter : public FrameWriter {
 
 }  // namespace
 
-std::unique_ptr<FrameWriter> make_lz4_legacy_writer() { return std::make_unique<Lz4LegacyWriter>(); }
+std::unique_ptr<FrameWriter> make_lz4_legacy_writer(const CompressOptions& options) {
+  if (options.block_bytes != kLz4LegacyBlockBytes || options.linked_blocks || options.content_checksum ||
+      !options.dictionary.empty())
+    throw Error(Status::kInvalidOption,
+                "legacy contradicts block_bytes, linked_blocks, content_checksum and dictionary");
+  return std::make_unique<Lz4LegacyWriter>();
+}
 
 }  // namespace hemstitch

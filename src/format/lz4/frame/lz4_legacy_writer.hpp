@@ -4,9 +4,11 @@
 #include <memory>
 
 #include "format/frame_writer.hpp"
+#include "hemstitch/hemstitch.hpp"
 
 namespace hemstitch {
 
-std::unique_ptr<FrameWriter> make_lz4_legacy_writer();
+// Throws kInvalidOption for options that such frames do not have.
+std::unique_ptr<FrameWriter> make_lz4_legacy_writer(const CompressOptions& options);
 
 }  // namespace hemstitch
