@@ -24,7 +24,7 @@ LICENCES = {
     "libdeflate0": "MIT", "libisal2": "BSD-3-Clause", "libzstd1": "BSD-3-Clause", "zlib1g": "Zlib",
     "nlohmann-json3-dev": "MIT", "libtbb-dev": "Apache-2.0", "libfmt-dev": "MIT",
     "libisal-dev": "BSD-3-Clause", "liblz4-dev": "BSD-2-Clause", "libdeflate-dev": "MIT", "libxxhash-dev": "BSD-2-Clause",
-    "libzstd-dev": "BSD-3-Clause", "zlib1g-dev": "Zlib",
+    "libzstd-dev": "BSD-3-Clause", "zlib1g-dev": "Zlib", "libstdc++-12-dev": "GPL-3.0-or-later WITH GCC-exception-3.1",
     "nanobind": "BSD-3-Clause", "robin-map": "MIT", "cudart_static": "LicenseRef-NVIDIA-CUDA-EULA", "cccl": "Apache-2.0 WITH LLVM-exception",
 }
 HEADERS = ["nlohmann-json3-dev", "libtbb-dev", "libfmt-dev"]
@@ -42,7 +42,7 @@ def package_entry(name, version, licence, download="NOASSERTION", **more):
 
 def carried(wheel):
     """(name, version) of what a wheel has the licence of, which is all that is linked into it; the version is None where the system's package says it."""
-    found = [re.search(r"/licenses-([a-z0-9-]+?)(?:-(\d[\d.]*))?\.txt$", name) for name in zipfile.ZipFile(wheel).namelist()]
+    found = [re.search(r"/licenses-([a-z0-9+-]+?)(?:-(\d[\d.]*))?\.txt$", name) for name in zipfile.ZipFile(wheel).namelist()]
     libraries = [one.groups() for one in found if one]
     for needed in ("nanobind", "robin-map"):
         if needed not in dict(libraries):

@@ -16,8 +16,10 @@ namespace {
 
 #ifdef __APPLE__
 constexpr std::string_view kFileName = "libwgpu_native.dylib";
+constexpr std::string_view kPythonFileName = "libwgpu_native-release.dylib";
 #else
 constexpr std::string_view kFileName = "libwgpu_native.so";
+constexpr std::string_view kPythonFileName = "libwgpu_native-release.so";
 #endif
 
 // The file that the environment names, or an empty string.
@@ -26,7 +28,20 @@ std::string named_file() {
   return named == nullptr ? "" : named;
 }
 
-// Files beside our own library, and where the build found it.
+// The file in Python's package wgpu, for a tool that pip installed: a program in PREFIX/bin, whose packages are in
+// PREFIX/lib/python3.X/site-packages.
+void add_python_files(std::vector<std::string>& paths) {
+  std::error_code failed;
+  const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", failed).parent_path();
+  if (failed || folder.filename() != "bin") return;
+  for (auto entry = std::filesystem::directory_iterator(folder.parent_path() / "lib", failed);
+       !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
+    if (entry->path().filename().string().starts_with("python3"))
+      paths.push_back((entry->path() / "site-packages/wgpu/resources" / kPythonFileName).string());
+  }
+}
+
+// Files beside our own library, in Python's packages, and where the build found it.
 std::vector<std::string> nearby_files() {
   std::vector<std::string> paths;
   Dl_info here{};
@@ -35,6 +50,7 @@ std::vector<std::string> nearby_files() {
     for (const char* sub : {"", "lib", "../lib", "../" HEMSTITCH_LIBDIR})
       paths.push_back((folder / sub / kFileName).string());
   }
+  add_python_files(paths);
   paths.emplace_back(HEMSTITCH_WEBGPU_BUILD_LIBRARY);
   return paths;
 }
