@@ -107,3 +107,7 @@ status_of hemstitch -c --backend webgpu data 2>&1 | sed 's/; this machine has .*
 hemstitch -qc --backend cpu data | lz4 -dqc | cmp - data && echo 'which cpu passes over'
 unset HEMSTITCH_DEVICE
 HEMSTITCH_WEBGPU_LIBRARY=/none hemstitch backends | grep -A 1 '^webgpu' | sed -E 's/^ +wgpu-native could not be loaded: .*; install/install/'
+# A tool that PATH finds does not look for libraries in the current folder.
+mkdir lib
+echo 'not a library' | tee libwgpu_native.so >lib/libwgpu_native.so
+env -u HEMSTITCH_WEBGPU_LIBRARY LD_DEBUG=files hemstitch backends 2>&1 | grep -c 'file=lib/libwgpu_native.so' || true
