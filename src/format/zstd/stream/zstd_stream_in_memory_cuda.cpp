@@ -224,8 +224,8 @@ class Restorer {
     arrive(walked_at_ + bytes);
     arrived_.record(stream_);
     arrived_.hold(walking_.get());
-    const auto most = static_cast<std::uint32_t>(
-        std::min<std::size_t>(suited_blocks_, most_blocks_of(piece_bytes_)));
+    const auto most =
+        static_cast<std::uint32_t>(std::min<std::size_t>(suited_blocks_, most_blocks_of(piece_bytes_)));
     walk_zstd_blocks(work_.d_data + walked_at_, static_cast<std::size_t>(bytes), most,
                      temp_->d_block_at[walk_count_ % kWalks], temp_->d_walked + walk_count_ % kWalks,
                      walking_.get());
@@ -369,7 +369,8 @@ class Restorer {
 
   const StreamInMemory& work_;
   cudaStream_t const stream_;  // the caller's
-  Stream walking_{kZstdDecodingPriority}, decoding_{kZstdDecodingPriority}, placing_{kZstdPlacingPriority}, resolving_;
+  Stream walking_{kZstdDecodingPriority}, decoding_{kZstdDecodingPriority}, placing_{kZstdPlacingPriority},
+      resolving_;
   std::span<std::byte> output_;
   std::size_t piece_bytes_;
   std::optional<Temp> temp_;
@@ -395,8 +396,7 @@ bool is_long_zstd_stream(std::span<const std::byte> head) {
   if (head.size() < kZstdMostHeaderBytes ||
       !std::ranges::equal(head.first(kMagicBytes), std::as_bytes(std::span(kZstdFirstBytes))))
     return false;
-  const auto header =
-      read_zstd_header(head.subspan(kMagicBytes, zstd_header_rest_bytes(head[kMagicBytes])));
+  const auto header = read_zstd_header(head.subspan(kMagicBytes, zstd_header_rest_bytes(head[kMagicBytes])));
   return header && header->dictionary_id == 0 && header->window_bytes <= kMostWindowBytes &&
          header->content_bytes.value_or(kLeastContentBytes) >= kLeastContentBytes;
 }

@@ -11,8 +11,9 @@ constexpr unsigned kThreads = 32;
 // Mapping: one lane. No shared memory, no synchronisation. Work: linear in blocks, each after the latency of a load: some 3 ms for the 4,096 of a piece, while others
 // are decoded. CPU twin: find_zstd_blocks().
 __global__ void __launch_bounds__(kThreads)
-    walk_blocks(const std::uint8_t* const d_data, const std::uint32_t data_bytes, const std::uint32_t most_blocks,
-                std::uint32_t* const d_block_at, ZstdWalkedBlocks* const d_walked) {
+    walk_blocks(const std::uint8_t* const d_data, const std::uint32_t data_bytes,
+                const std::uint32_t most_blocks, std::uint32_t* const d_block_at,
+                ZstdWalkedBlocks* const d_walked) {
   if (threadIdx.x != 0) return;
   ZstdWalkedBlocks walked{};
   while (walked.has_last == 0 && walked.count < most_blocks) {
@@ -40,8 +41,8 @@ void walk_zstd_blocks(const std::byte* d_data, std::size_t data_bytes, std::uint
   if (data_bytes >= std::size_t{1} << 31)
     throw Error(Status::kInvalidOption, "walk_zstd_blocks: 2^31 bytes or more");
   launch({.kernel = kWalkBudget, .grid = 1, .stream = stream}, walk_blocks,
-         reinterpret_cast<const std::uint8_t*>(d_data),
-         static_cast<std::uint32_t>(data_bytes), most_blocks, d_block_at, d_walked);
+         reinterpret_cast<const std::uint8_t*>(d_data), static_cast<std::uint32_t>(data_bytes), most_blocks,
+         d_block_at, d_walked);
 }
 
 }  // namespace hemstitch::cuda
