@@ -171,7 +171,8 @@ __global__ void __launch_bounds__(kCarryThreads)
   if (has_huffman) {
     const ZstdDeviceCode* const d_codes =
         stages.d_codes + std::size_t{stages.d_blocks[record.huffman_of].tables} * kZstdCodes;
-    for (unsigned i = threadIdx.x; i < kZstdCodes; i += kCarryThreads) carry.codes[i] = d_codes[i];
+    const unsigned codes = 1u << stages.d_blocks[record.huffman_of].huffman_bits;
+    for (unsigned i = threadIdx.x; i < codes; i += kCarryThreads) carry.codes[i] = d_codes[i];
   }
   if (threadIdx.x == 0) {
     carry.has_tables = 1;

@@ -70,7 +70,8 @@ struct Temp {
 // The largest pieces for so much memory; those that suit the output.
 std::size_t piece_bytes_of(std::uint64_t output_bytes, std::size_t temp_bytes) {
   std::size_t bytes = kMostPieceBytes;
-  while (bytes > kZstdMostBlockBytes && (bytes / 2 >= output_bytes || Temp::bytes_of(bytes) > temp_bytes))
+  while (bytes / 2 >= kZstdMostBlockBytes &&
+         (bytes / 2 >= output_bytes || Temp::bytes_of(bytes) > temp_bytes))
     bytes /= 2;
   return bytes;
 }
