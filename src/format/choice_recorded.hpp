@@ -65,8 +65,8 @@ inline constexpr Levels kLz4CpuCompress = {5.209, 1.014, 0.5919, 0.3428, 0.1874}
 inline constexpr double kLz4CpuRestore = 5.094;
 
 // 16 cores against 2, whose speed to the power of this is that of one.
-// 2026-11-28-amd-epyc-2-cores-lz4-cpu.json: what compress, block_bytes 262144, level 1, threads 2
-inline constexpr double kCoresExponent = 0.7986;
+// 2026-11-21-amd-epyc-2-cores-lz4-cpu.json: what compress, block_bytes 262144, level 1, threads 2
+inline constexpr double kCoresExponent = 0.7359;
 
 // An H200's kernels; levels 6 and 12 as in blocks of 64K beside 3 and 9.
 // 2026-11-26-nvidia-h200-device-spans.json: what compress, backend cuda, span kernel, block_bytes 262144,
@@ -86,10 +86,10 @@ inline constexpr double kLz4CudaRestore = 311.3;
 inline constexpr double kCopyGbps = 32.19;
 
 // The twins on one core.
-// 2026-11-28-amd-epyc-2-cores-lz4-twins.json: file corpus, block_bytes 65536, level 1; file corpus,
+// 2026-11-21-amd-epyc-2-cores-lz4-twins.json: file corpus, block_bytes 65536, level 1; file corpus,
 //   block_bytes 65536, level 3; file corpus, block_bytes 65536, level 6; file corpus, block_bytes 65536,
 //   level 9; file corpus, block_bytes 65536, level 12
-inline constexpr Levels kLz4ReferenceCompress = {0.04263, 0.01742, 0.01507, 0.01245, 0.006329};
+inline constexpr Levels kLz4ReferenceCompress = {0.04972, 0.0257, 0.02087, 0.01638, 0.00932};
 
 // 2026-11-26-intel-r-xeon-r-processor-2-cores-cpu-levels.json: what restore, backend reference, format lz4
 inline constexpr double kLz4ReferenceRestore = 0.4558;
@@ -105,10 +105,10 @@ inline constexpr Levels kDeflateCpuCompress = {4.137, 1.571, 0.7184, 0.1203, 0.0
 // 2026-11-26-nvidia-h200-device-gzip.json: what restore, backend cpu, span memory, format bgzf, level 6
 inline constexpr double kDeflateCpuRestore = 5.31;
 
-// 2026-11-28-amd-epyc-2-cores-deflate-twins.json: file total, block_bytes 1048576, level 1; file total,
+// 2026-11-23-amd-epyc-2-cores-deflate-twins.json: file total, block_bytes 1048576, level 1; file total,
 //   block_bytes 1048576, level 3; file total, block_bytes 1048576, level 6; file total, block_bytes 1048576,
 //   level 9; file total, block_bytes 1048576, level 12
-inline constexpr Levels kDeflateReferenceCompress = {0.00979, 0.009025, 0.007366, 0.005042, 0.003068};
+inline constexpr Levels kDeflateReferenceCompress = {0.006243, 0.005907, 0.004747, 0.003239, 0.001903};
 
 // 2026-11-26-intel-r-xeon-r-processor-2-cores-cpu-levels.json: what restore, backend reference, format bgzf
 inline constexpr double kDeflateReferenceRestore = 0.06496;

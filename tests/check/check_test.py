@@ -92,6 +92,9 @@ class Check(unittest.TestCase):
         self.python.parent.mkdir(parents=True)
         write_program(self.python, "")
         (self.root / "fuzz" / "corpus").mkdir(parents=True)
+        seeds = self.root / "build" / "fuzz" / "fuzz" / "write_seeds"
+        seeds.parent.mkdir(parents=True)
+        write_program(seeds, "")
         write_program(self.root / "tools" / "results", f"for program in {' '.join(sorted(STEPS['figures']))}; do command -v $program || exit 1; done")
         (self.root / "source.cpp").write_text("")
         library = self.root / "build" / "cuda-check" / "src" / "libhemstitch.a"

@@ -56,7 +56,7 @@ TEST(BlocksBatch, AnotherFormatIsToldWhichOnesWork) {
                                     ", it can be LZ4 (1), gzip (2), BGZF (3), zlib (4), raw DEFLATE (5), "
                                     "Zstandard (6)";
     const std::string streams_work =
-        "format is " + std::to_string(number) + ", it can be gzip (2), zlib (4), raw DEFLATE (5)";
+        "format is " + std::to_string(number) + ", it can be gzip (2), zlib (4), raw DEFLATE (5), Zstandard (6)";
     EXPECT_PRED2(names, hemstitch_blocks_compress_temp_bytes(format, &blocks, 1, &bytes),
                  blocks_work.c_str());
     EXPECT_PRED2(names,
