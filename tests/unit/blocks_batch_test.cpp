@@ -55,8 +55,8 @@ TEST(BlocksBatch, AnotherFormatIsToldWhichOnesWork) {
     const std::string blocks_work = "format is " + std::to_string(number) +
                                     ", it can be LZ4 (1), gzip (2), BGZF (3), zlib (4), raw DEFLATE (5), "
                                     "Zstandard (6)";
-    const std::string streams_work =
-        "format is " + std::to_string(number) + ", it can be gzip (2), zlib (4), raw DEFLATE (5), Zstandard (6)";
+    const std::string streams_work = "format is " + std::to_string(number) +
+                                     ", it can be gzip (2), zlib (4), raw DEFLATE (5), Zstandard (6)";
     EXPECT_PRED2(names, hemstitch_blocks_compress_temp_bytes(format, &blocks, 1, &bytes),
                  blocks_work.c_str());
     EXPECT_PRED2(names,
@@ -77,9 +77,9 @@ TEST(BlocksBatch, AnotherFormatIsToldWhichOnesWork) {
         hemstitch_long_stream_restore(format, nullptr, 0, nullptr, 0, &content_bytes, nullptr, 0, nullptr),
         streams_work.c_str());
   }
-  for (const hemstitch_format format : {HEMSTITCH_FORMAT_LZ4, HEMSTITCH_FORMAT_BGZF, HEMSTITCH_FORMAT_ZSTD})
+  for (const hemstitch_format format : {HEMSTITCH_FORMAT_LZ4, HEMSTITCH_FORMAT_BGZF})
     EXPECT_PRED2(names, hemstitch_long_stream_temp_bytes(format, 1, 1, &bytes),
-                 "it can be gzip (2), zlib (4), raw DEFLATE (5)");
+                 "it can be gzip (2), zlib (4), raw DEFLATE (5), Zstandard (6)");
 }
 
 TEST(BlocksBatch, ChunksOfZstandardAreFramesWithRoomForRawBlocks) {
