@@ -136,7 +136,9 @@ class Frame {
     header.content_bytes = content_.size();
     const ZstdDeviceLimits limits =
         zstd_device_limits(header, {}, 0, [](const ZstdDeviceLimits&) { return 0; }).value();
-    const std::size_t capacity = limits.content_bytes, full_blocks = capacity / kZstdMostBlockBytes;
+    const std::size_t capacity = limits.content_bytes;
+    const auto most_block_bytes =
+        static_cast<std::size_t>(std::min<std::uint64_t>(window_bytes_, kZstdMostBlockBytes));
     std::array<std::unique_ptr<Slot>, kZstdDecodedPieces> slots;
     for (auto& slot : slots)
       slot = std::make_unique<Slot>(static_cast<std::uint32_t>(limits.blocks), capacity);
@@ -146,13 +148,11 @@ class Frame {
       check_cuda(cudaMemsetAsync(d_carry_.data, 0, d_carry_.count, decoding.get()));
       check_cuda(cudaStreamSynchronize(decoding.get()));
       std::size_t found_bytes = 0, done = 0, decoded = 0, placed = 0;
-      // As ZstdDeviceDecoder has it: no piece has many more blocks than there is room for.
-      std::size_t suited_blocks = full_blocks;
+      std::size_t suited_blocks = limits.suited_blocks(most_block_bytes);
       const auto decode = [&] {
         Slot& slot = *slots[decoded % slots.size()];
         const auto data = blocks().subspan(found_bytes);
-        slot.places = find_zstd_blocks(data.first(std::min(data.size(), limits.input_bytes)),
-                                       std::min(suited_blocks, limits.blocks));
+        slot.places = find_zstd_blocks(data.first(std::min(data.size(), limits.input_bytes)), suited_blocks);
         if (slot.places.at.empty()) return;
         slot.is_resolved.hold(decoding.get());
         check_cuda(cudaMemcpyAsync(slot.d_block_at.data, slot.places.at.data(), 4 * slot.places.at.size(),
@@ -184,7 +184,7 @@ class Frame {
         done += result.content_bytes;
         ++placed;
         if (result.stop == cuda::ZstdFrameStop::kDoubt || result.blocks == 0) return;
-        suited_blocks = std::max(capacity / (result.content_bytes / result.blocks) / 8 * 7, full_blocks);
+        suited_blocks = limits.suited_blocks(most_block_bytes, result.blocks, result.content_bytes);
         if (result.stop == cuda::ZstdFrameStop::kNone) {
           if (decoded == placed) decode();
           continue;

@@ -210,7 +210,7 @@ HEMSTITCH_API hemstitch_status hemstitch_long_stream_temp_bytes(hemstitch_format
  * output_bytes   host: the content's size. If the status is not OK: how many bytes of `output` are correct
  *
  * Returns the errors of the call (output_bytes is 0 then), or:
- *   header   HEMSTITCH_TRUNCATED, HEMSTITCH_UNKNOWN_FORMAT, HEMSTITCH_UNSUPPORTED_FEATURE,
+ *   header   HEMSTITCH_TRUNCATED, HEMSTITCH_UNKNOWN_FORMAT, HEMSTITCH_CORRUPT_HEADER, HEMSTITCH_UNSUPPORTED_FEATURE,
  *            HEMSTITCH_HEADER_CHECKSUM_MISMATCH, HEMSTITCH_DICTIONARY_NEEDED
  *   data     HEMSTITCH_CORRUPT_BLOCK: data that breaks a rule of the format, or that is cut off;
  *            HEMSTITCH_OUTPUT_TOO_SMALL

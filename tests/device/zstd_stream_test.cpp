@@ -180,6 +180,9 @@ TEST_F(ZstdInMemoryTest, SaysWhatIsWrong) {
   EXPECT_EQ(status({}), Status::kTruncated);
   EXPECT_EQ(status(bytes_of("no frame of Zstandard, but text")), Status::kUnknownFormat);
   EXPECT_EQ(status(joined({frame, bytes_of("garbage")})), Status::kTrailingGarbage);
+  // A window of 3.75 TB: no memory is taken for it.
+  EXPECT_EQ(status(joined({frame, numbers({0x28, 0xB5, 0x2F, 0xFD, 0, 0xFF, 1, 0, 0})})),
+            Status::kUnsupportedFeature);
   const Result less = restored(frame, content.size() - 1, 200'000);
   EXPECT_EQ(less.outcome.status, Status::kOutputTooSmall);
   EXPECT_TRUE(std::ranges::equal(less.content, std::span(content).first(less.content.size())));

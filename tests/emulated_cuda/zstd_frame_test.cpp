@@ -1,7 +1,6 @@
 // One frame of Zstandard of many blocks, restored by kernels on the processor, and compared with the reference restorer.
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
-#include <zstd.h>
 
 #include <random>
 #include <string>

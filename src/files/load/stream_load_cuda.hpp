@@ -12,7 +12,7 @@
 
 namespace hemstitch {
 
-// Whether load_stream_cuda() takes the file: a .gz or zlib stream of a certain size, according to its first
+// Whether load_stream_cuda() takes the file: a .gz, zlib or .zst stream of a certain size, according to its first
 // bytes.
 bool is_long_stream(const std::string& path, std::uint64_t file_bytes, const FrameLoadSizes& sizes);
 

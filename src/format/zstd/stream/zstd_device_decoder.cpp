@@ -27,6 +27,14 @@ std::uint64_t ZstdDeviceLimits::memory_bytes(std::uint64_t window_bytes) const {
   return std::uint64_t{host_pieces} * input_bytes + kHostWindows * window_bytes;
 }
 
+std::size_t ZstdDeviceLimits::suited_blocks(std::size_t most_block_bytes, std::size_t before_blocks,
+                                            std::size_t before_bytes) const {
+  const std::size_t full = content_bytes / std::max<std::size_t>(most_block_bytes, 1);
+  const std::size_t alike =
+      before_blocks == 0 ? 0 : content_bytes / std::max<std::size_t>(before_bytes / before_blocks, 1) / 8 * 7;
+  return std::min(std::max({full, alike, std::size_t{1}}), blocks);
+}
+
 std::optional<ZstdDeviceLimits> zstd_device_limits(
     const FrameHeader& header, const StreamMeans& means, std::uint64_t device_limit_bytes,
     const std::function<std::uint64_t(const ZstdDeviceLimits&)>& device_bytes) {
@@ -256,8 +264,7 @@ void ZstdDeviceDecoder::begin(std::span<const std::byte> input) {
   processor_ = nullptr;
   piece_memory_.set(limits_.host_pieces, limits_.input_bytes);
   window_memory_.set(kHostWindows, static_cast<std::size_t>(window_bytes_));
-  suited_blocks_ =
-      std::max<std::size_t>(limits_.content_bytes / std::max<std::size_t>(most_block_bytes_, 1), 1);
+  suited_blocks_ = limits_.suited_blocks(most_block_bytes_);
 }
 
 // ---- Input ----
@@ -293,7 +300,7 @@ ZstdDeviceDecoder::Piece* ZstdDeviceDecoder::piece_to_fill() {
   auto piece = std::make_shared<Piece>();
   piece->memory = std::move(memory);
   piece->input = static_cast<unsigned>(piece_count_++ % limits_.inputs);
-  piece->most_blocks = std::min(suited_blocks_, limits_.blocks);
+  piece->most_blocks = suited_blocks_;
   std::ranges::copy(cut_, piece->memory->get());
   piece->bytes = cut_.size();
   cut_.clear();
@@ -421,10 +428,7 @@ void ZstdDeviceDecoder::publish(const ZstdPieceRestored& restored) {
                    .is_last = is_done && has_last_ && pieces_.size() == 1});
   link_ = next;
   if (is_done) pieces_.pop_front();
-  // If later blocks are like these, a piece of so many has room for nearly all of its content.
-  const std::size_t block_bytes = std::max<std::size_t>(restored.content_bytes / restored.blocks, 1),
-                    full_blocks = limits_.content_bytes / std::max<std::size_t>(most_block_bytes_, 1);
-  suited_blocks_ = std::max({limits_.content_bytes / block_bytes / 8 * 7, full_blocks, std::size_t{1}});
+  suited_blocks_ = limits_.suited_blocks(most_block_bytes_, restored.blocks, restored.content_bytes);
 }
 
 // ---- Content ----

@@ -34,12 +34,16 @@
 namespace hemstitch {
 
 struct ZstdDeviceLimits {
-  // Of a piece at most; at least a block. 6,144 blocks of 128 KB: with half as many, an H200 waits for the longest ones, and takes a third more time.
+  // Of a piece at most; at least a block. 6,144 blocks of 128 KB: with half as many, an H200 waits for the longest ones, and takes half as much time again.
   std::size_t content_bytes = std::size_t{768} << 20;
   // Compressed bytes of a piece at most; more than a block with its header. Most data has a ratio of 3: then about as much content as may be.
   std::size_t input_bytes = content_bytes / 4;
   // A piece has at most so many blocks: as many as may be full ones, and more where those before were small.
   std::size_t blocks = 4 * (content_bytes / kZstdMostBlockBytes);
+  // How many blocks of at most so many bytes suit a piece: as many full ones as there is room for, or nearly as many as there is room for of blocks like
+  // those of the piece before, of which `before_blocks` had `before_bytes` of content.
+  std::size_t suited_blocks(std::size_t most_block_bytes, std::size_t before_blocks = 0,
+                            std::size_t before_bytes = 0) const;
   unsigned inputs = 3;  // one is filled while another one is decoded, and a third one placed
   unsigned rooms = 2;   // at least: one is downloaded while the next one is filled
   // Pieces in memory of the host: those in inputs and rooms, and one whose content is still under way.

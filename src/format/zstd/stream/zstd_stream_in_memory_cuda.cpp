@@ -1,7 +1,5 @@
 #include "format/zstd/stream/zstd_stream_in_memory_cuda.hpp"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -10,12 +8,16 @@
 
 #include "core/bytes.hpp"
 #include "core/status.hpp"
+#include "format/checksum.hpp"
+#include "format/skippable_frame.hpp"
 #include "format/stream_decoder.hpp"
 #include "format/zstd/frame/zstd_frame_header.hpp"
+#include "format/zstd/stream/zstd_device_decoder.hpp"
 #include "format/zstd/stream/zstd_frame_cuda.hpp"
 #include "format/zstd/stream/zstd_parallel_decoder.hpp"
 #include "format/zstd/stream/zstd_piece_device.hpp"
 #include "format/zstd/stream/zstd_walk_blocks_cuda.hpp"
+#include "format/zstd/zstd_limits.hpp"
 #include "gpu/cuda/cuda_error.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/event.hpp"
@@ -26,10 +28,8 @@ namespace {
 
 // Shorter content is restored before a device would help.
 constexpr std::uint64_t kLeastContentBytes = std::uint64_t{32} << 20;
-// Content of a piece: zstd_device_decoder.hpp says why so much. With less memory, at least a block.
-constexpr std::size_t kMostPieceBytes = std::size_t{768} << 20;
-// Pieces have room for small blocks as well.
-constexpr std::size_t kBlocksOfFullOne = 4;
+// Content of a piece. With less memory, at least a block.
+constexpr std::size_t kMostPieceBytes = ZstdDeviceLimits{}.content_bytes;
 constexpr std::uint64_t kMostWindowBytes = (std::uint64_t{1} << 31) - 1 - kMostPieceBytes;
 constexpr std::uint64_t kMostDataBytes = (std::uint64_t{1} << 31) - 1;
 // Before anything is known of a frame, its ratio. Where data is larger, a piece has fewer blocks.
@@ -38,14 +38,9 @@ constexpr std::uint64_t kRatio = 2;
 constexpr std::size_t kWalks = kZstdDecodedPieces + 1;
 constexpr std::size_t kHostBytes = std::size_t{8} << 20;
 
-std::uint32_t most_blocks_of(std::size_t piece_bytes) {
-  return static_cast<std::uint32_t>(
-      std::max<std::size_t>(kBlocksOfFullOne * (piece_bytes / kZstdMostBlockBytes), 1));
-}
-
 struct Temp {
   Temp(Carver& carve, std::size_t piece_bytes) {
-    const std::uint32_t blocks = most_blocks_of(piece_bytes);
+    const auto blocks = static_cast<std::uint32_t>(ZstdDeviceLimits{.content_bytes = piece_bytes}.blocks);
     d_carry = carve.take<std::byte>(zstd_frame_carry_bytes());
     d_results = carve.take<ZstdFrameResult>(kZstdDecodedPieces);
     scratch_bytes = zstd_frame_scratch_bytes(blocks, piece_bytes);
@@ -110,8 +105,7 @@ class Restorer {
     ZstdFramePiece piece;
     ZstdFrameMemory memory;
     std::uint64_t at = 0;  // of its data in the stream
-    const std::uint32_t* d_block_at = nullptr;
-    Event decoded, placed, resolved;
+    Event decoded, resolved;
   };
 
   // A frame, or a skippable one.
@@ -120,26 +114,26 @@ class Restorer {
     const auto known = std::min<std::uint64_t>(head.size(), work_.bytes - at_);
     arrive(at_ + known);
     download(head.data(), work_.d_data + at_, known);
-    constexpr std::size_t kMagicBytes = 4, kSkippableBytes = 8;
-    if (known < kMagicBytes) return has_frames ? Status::kTrailingGarbage : Status::kTruncated;
+    if (known < kZstdMagicBytes) return has_frames ? Status::kTrailingGarbage : Status::kTruncated;
     const std::uint32_t magic = load_le32(head.data());
-    constexpr std::uint32_t kSkippable = 0x184D2A50, kZstd = 0xFD2FB528;
-    if ((magic & ~0xFu) == kSkippable) {
-      if (known < kSkippableBytes) return Status::kTruncated;
-      const std::uint64_t bytes = kSkippableBytes + load_le32(head.data() + kMagicBytes);
+    if (is_skippable_magic(magic)) {
+      constexpr std::size_t kHeaderBytes = kSkippableMagicBytes + kSkippableSizeBytes;
+      if (known < kHeaderBytes) return Status::kTruncated;
+      const std::uint64_t bytes = kHeaderBytes + load_le32(head.data() + kSkippableMagicBytes);
       if (bytes > work_.bytes - at_) return Status::kTruncated;
       at_ += bytes;
       return Status::kOk;
     }
-    if (magic != kZstd) return has_frames ? Status::kTrailingGarbage : Status::kUnknownFormat;
+    if (magic != kZstdMagic) return has_frames ? Status::kTrailingGarbage : Status::kUnknownFormat;
     has_frames = true;
-    if (known <= kMagicBytes) return Status::kTruncated;
-    const std::size_t rest = zstd_header_rest_bytes(head[kMagicBytes]);
-    if (known < kMagicBytes + rest) return Status::kTruncated;
-    const auto header = read_zstd_header(std::span(head).subspan(kMagicBytes, rest));
-    if (!header) return Status::kUnsupportedFeature;
+    if (known <= kZstdMagicBytes) return Status::kTruncated;
+    const std::size_t rest = zstd_header_rest_bytes(head[kZstdMagicBytes]);
+    if (known < kZstdMagicBytes + rest) return Status::kTruncated;
+    const auto header = read_zstd_header(std::span(head).subspan(kZstdMagicBytes, rest));
+    if (!header) return Status::kCorruptHeader;
+    if (header->window_bytes > kZstdMostWindowBytes) return Status::kUnsupportedFeature;
     if (header->dictionary_id != 0) return Status::kDictionaryNeeded;
-    at_ += kMagicBytes + rest;
+    at_ += kZstdMagicBytes + rest;
     const std::uint64_t frame_at = at_, content_at = content_bytes_;
     // What a header claims takes no more memory than blocks of one byte could fill.
     constexpr std::uint64_t kMostRatio = kZstdMostBlockBytes / (kZstdBlockHeaderBytes + 1);
@@ -148,6 +142,7 @@ class Restorer {
     const bool is_short = header->content_bytes.value_or(kLeastContentBytes) < kLeastContentBytes;
     Status status = Status::kOk;
     if (is_short || header->window_bytes > kMostWindowBytes || !restore_blocks(*header, status)) {
+      resolving_.synchronize();  // what is restored again must not be written twice at once
       at_ = frame_at;
       content_bytes_ = content_at;
       status = restore_on_host(*header);
@@ -166,7 +161,10 @@ class Restorer {
     window_bytes_ = header.window_bytes;
     frame_at_ = content_bytes_;
     walked_at_ = at_;
-    suited_blocks_ = std::max<std::size_t>(piece_bytes_ / kZstdMostBlockBytes, 1);
+    const ZstdDeviceLimits limits{.content_bytes = piece_bytes_};
+    const auto most_block_bytes =
+        static_cast<std::size_t>(std::min<std::uint64_t>(window_bytes_, kZstdMostBlockBytes));
+    suited_blocks_ = limits.suited_blocks(most_block_bytes);
     has_last_ = false;
     data_bytes_ = 0;
     decoded_ = placed_ = 0;
@@ -178,7 +176,6 @@ class Restorer {
           static_cast<std::uint32_t>(std::min<std::uint64_t>(content_bytes_ - frame_at_, window_bytes_));
       slot.decoded.hold(placing_.get());
       place_zstd_frame_piece(slot.piece, slot.memory, placing_.get());
-      slot.placed.record(placing_.get());
       bool is_sound = true;
       if (!has_last_ && decoded_ - placed_ < slots_.size()) is_sound = decode();
       ZstdFrameResult result;
@@ -198,8 +195,7 @@ class Restorer {
       slot.resolved.record(resolving_.get());
       content_bytes_ += result.content_bytes;
       ++placed_;
-      suited_blocks_ = std::max({piece_bytes_ / std::max(result.content_bytes / result.blocks, 1u) / 8 * 7,
-                                 piece_bytes_ / kZstdMostBlockBytes, std::size_t{1}});
+      suited_blocks_ = limits.suited_blocks(most_block_bytes, result.blocks, result.content_bytes);
       if (result.stop == ZstdFrameStop::kRoom) {
         go_back_behind(slot, result.blocks);
         is_sound = decode();
@@ -225,11 +221,9 @@ class Restorer {
     arrive(walked_at_ + bytes);
     arrived_.record(stream_);
     arrived_.hold(walking_.get());
-    const auto most =
-        static_cast<std::uint32_t>(std::min<std::size_t>(suited_blocks_, most_blocks_of(piece_bytes_)));
-    walk_zstd_blocks(work_.d_data + walked_at_, static_cast<std::size_t>(bytes), most,
-                     temp_->d_block_at[walk_count_ % kWalks], temp_->d_walked + walk_count_ % kWalks,
-                     walking_.get());
+    walk_zstd_blocks(work_.d_data + walked_at_, static_cast<std::size_t>(bytes),
+                     static_cast<std::uint32_t>(suited_blocks_), temp_->d_block_at[walk_count_ % kWalks],
+                     temp_->d_walked + walk_count_ % kWalks, walking_.get());
   }
 
   // Waits until blocks are found, and lets them be decoded. False if there are none.
@@ -242,12 +236,11 @@ class Restorer {
     if (walked.count == 0) return false;
     Slot& slot = slots_[decoded_ % slots_.size()];
     slot.at = walked_at_;
-    slot.d_block_at = temp_->d_block_at[walk_count_ % kWalks];
     slot.memory = {temp_->d_carry, temp_->d_results + decoded_ % slots_.size(),
                    temp_->d_scratch[decoded_ % slots_.size()], temp_->scratch_bytes};
     slot.piece = {.d_data = work_.d_data + walked_at_,
                   .data_bytes = walked.data_bytes,
-                  .d_block_at = slot.d_block_at,
+                  .d_block_at = temp_->d_block_at[walk_count_ % kWalks],
                   .block_count = walked.count,
                   .window_bytes = window_bytes_,
                   .capacity = piece_bytes_};
@@ -267,7 +260,7 @@ class Restorer {
   // Forgets what was decoded and found behind the first blocks of a piece.
   void go_back_behind(const Slot& slot, std::uint32_t blocks) {
     std::uint32_t at;
-    download(&at, slot.d_block_at + blocks, sizeof at);
+    download(&at, slot.piece.d_block_at + blocks, sizeof at);
     walking_.synchronize();
     rewind_zstd_frame_piece(slot.piece, slot.memory, decoding_.get());
     data_bytes_ -= walked_at_ - (slot.at + at);
@@ -317,10 +310,7 @@ class Restorer {
     download(stored.data(), work_.d_data + at_, stored.size());
     at_ += stored.size();
     if (!work_.verifies) return Status::kOk;
-    const std::unique_ptr<XXH64_state_t, decltype(&XXH64_freeState)> state(XXH64_createState(),
-                                                                           XXH64_freeState);
-    if (!state) throw std::bad_alloc();
-    XXH64_reset(state.get(), 0);
+    RunningChecksum checksum(Checksum::kXxh64);
     if (!h_parts_) h_parts_.emplace(2 * kHostBytes);
     const auto part_bytes = [&](std::uint64_t at) {
       return static_cast<std::size_t>(std::min<std::uint64_t>(kHostBytes, content_bytes_ - at));
@@ -338,11 +328,9 @@ class Restorer {
       if (content_bytes_ - at > kHostBytes) ask(at + kHostBytes);
       const std::size_t half = (at - begin) / kHostBytes % 2;
       parts_[half].synchronize();
-      XXH64_update(state.get(), h_parts_->span().data() + half * kHostBytes, part_bytes(at));
+      checksum.update(h_parts_->span().subspan(half * kHostBytes, part_bytes(at)));
     }
-    return static_cast<std::uint32_t>(XXH64_digest(state.get())) == load_le32(stored.data())
-               ? Status::kOk
-               : Status::kContentChecksumMismatch;
+    return checksum.digest() == load_le32(stored.data()) ? Status::kOk : Status::kContentChecksumMismatch;
   }
 
   // ---- Both ----
@@ -393,11 +381,9 @@ class Restorer {
 }  // namespace
 
 bool is_long_zstd_stream(std::span<const std::byte> head) {
-  constexpr std::size_t kMagicBytes = kZstdFirstBytes.size();
-  if (head.size() < kZstdMostHeaderBytes ||
-      !std::ranges::equal(head.first(kMagicBytes), std::as_bytes(std::span(kZstdFirstBytes))))
-    return false;
-  const auto header = read_zstd_header(head.subspan(kMagicBytes, zstd_header_rest_bytes(head[kMagicBytes])));
+  if (head.size() < kZstdMostHeaderBytes || load_le32(head.data()) != kZstdMagic) return false;
+  const auto header =
+      read_zstd_header(head.subspan(kZstdMagicBytes, zstd_header_rest_bytes(head[kZstdMagicBytes])));
   return header && header->dictionary_id == 0 && header->window_bytes <= kMostWindowBytes &&
          header->content_bytes.value_or(kLeastContentBytes) >= kLeastContentBytes;
 }
