@@ -1,5 +1,7 @@
 # Compiles for the oldest glibc that wheels are for. Lies in the folder that tools/wheel-root makes, which it names as the system's root: headers and archives of an old
 # glibc, of libraries that are linked in, and no shared library but glibc's, so that nothing newer is linked by mistake.
+# A cache of objects that other folders share would answer the probes of this configuration with the folders of another one; the build itself may use it.
+set(ENV{CCACHE_DISABLE} 1)
 set(CMAKE_SYSROOT ${CMAKE_CURRENT_LIST_DIR})
 set(CMAKE_FIND_ROOT_PATH ${CMAKE_SYSROOT})
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
