@@ -5,6 +5,8 @@
 #include <typeinfo>
 #include <vector>
 
+#include "format/zstd/restore/zstd_bits.hpp"
+
 // Replaces libc++abi's function, which prints its message and would link printf.
 extern "C" [[noreturn]] void abort_message(const char*, ...) { __builtin_trap(); }
 
@@ -34,9 +36,11 @@ EXPORT("outputBytes") std::uint32_t output_bytes() { return static_cast<std::uin
 EXPORT("namePlace") char* name_place() { return name_room; }
 EXPORT("allocate") void* allocate(std::uint32_t bytes) { return ::operator new(bytes); }
 
-// All exceptions here derive from std::exception, which is their first base. Without RTTI, the name of the
-// type tells which one it is.
+// All exceptions here derive from std::exception, which is their first base, but one: what Zstandard's decoder throws has no place yet. Without RTTI,
+// the name of the type tells which one it is.
 EXPORT("describeError") int describe_error(const std::exception* error, const std::type_info* type) {
+  if (std::string_view(type->name()) == "N9hemstitch10ZstdDamageE")
+    reader->fail_stream(reinterpret_cast<const ZstdDamage*>(error)->rule);
   text = error->what();
   const bool is_ours = std::string_view(type->name()) == "N9hemstitch5ErrorE";
   return static_cast<int>(is_ours ? static_cast<const Error*>(error)->status() : Status::kInternal);

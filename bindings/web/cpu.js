@@ -1,4 +1,4 @@
-// What restores where there is no WebGPU, which hemstitch.js loads then: import hemstitch.js, not this.
+// What restores where there is no WebGPU, and Zstandard everywhere, which hemstitch.js loads then: import hemstitch.js, not this.
 const planner = /*PLANNER*/ '';
 export const shaders = /*SHADERS*/ {};
 

@@ -1,7 +1,11 @@
 #include "cpu_jobs.hpp"
 
+#include <fmt/format.h>
+
+#include "core/options.hpp"
 #include "format/deflate/restore/deflate_restore.hpp"
 #include "format/lz4/restore/lz4_restore_reference.hpp"
+#include "format/zstd/restore/zstd_restore_reference.hpp"
 
 namespace hemstitch::web {
 
@@ -41,7 +45,16 @@ FrameRestoring::Result CpuRestoring::result(std::size_t number) {
   return found;
 }
 
-std::unique_ptr<StreamDecoder> CpuRestoring::make_decoder() const {
+std::unique_ptr<StreamDecoder> CpuRestoring::make_decoder(const FrameHeader& header,
+                                                          const Place& place) const {
+  if (format_ == Format::kZstd) {
+    if (header.history_bytes > kUsualWindowBytes)
+      throw Error(Status::kMemoryLimit,
+                  fmt::format("the frame's window has {} bytes; {} bytes may be used for it",
+                              header.history_bytes, kUsualWindowBytes),
+                  place);
+    return std::make_unique<ZstdReferenceDecoder>(header.history_bytes, ZstdDictionary());
+  }
   return std::make_unique<DeflateDecoder>(std::span<const std::byte>());
 }
 

@@ -12,7 +12,7 @@ namespace hemstitch::web {
 
 class CpuRestoring : public FrameRestoring {
  public:
-  // LZ4, or gzip with BGZF.
+  // LZ4, gzip with BGZF, or Zstandard.
   CpuRestoring(Format format, bool verify_checksums, std::uint64_t batch_bytes, const Limits& limits);
 
  private:
@@ -26,7 +26,7 @@ class CpuRestoring : public FrameRestoring {
   void plan_job() override {}
   Result result(std::size_t number) override;
   void clear_blocks() override;
-  std::unique_ptr<StreamDecoder> make_decoder() const override;
+  std::unique_ptr<StreamDecoder> make_decoder(const FrameHeader& header, const Place& place) const override;
 
   Format format_;
   std::vector<Row> rows_;

@@ -1,5 +1,5 @@
-// What restores LZ4 and gzip where there is no device: a WebAssembly module apart from the planners, which only
-// browsers without WebGPU load.
+// What restores without a device: a WebAssembly module apart from the planners. Browsers without WebGPU load it for LZ4 and gzip, and all of them for
+// Zstandard.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -13,6 +13,8 @@
 #include "format/lz4/compress/lz4_judge.hpp"
 #include "format/lz4/frame/lz4_legacy_writer.hpp"
 #include "format/lz4/lz4_format.hpp"
+#include "format/zstd/frame/zstd_writer.hpp"
+#include "format/zstd/zstd_format.hpp"
 
 namespace hemstitch {
 
@@ -20,6 +22,7 @@ namespace hemstitch {
 FormatTable::FormatTable() {
   add({.format = make_lz4_format()});
   for (auto& format : make_deflate_frame_formats()) add({.format = std::move(format)});
+  add({.format = make_zstd_format()});
 }
 JudgedMatches judge_deflate_matches(std::span<const std::byte>, std::span<const MatchRecord>, std::size_t,
                                     bool) {
@@ -29,12 +32,16 @@ JudgedMatches judge_lz4_matches(std::span<const MatchRecord>) { __builtin_trap()
 std::unique_ptr<FrameWriter> make_lz4_legacy_writer(const CompressOptions&) { __builtin_trap(); }
 std::optional<std::uint64_t> lz4_block_restored_bytes(std::span<const std::byte>) { __builtin_trap(); }
 std::unique_ptr<SideIndex> make_bgzf_index() { __builtin_trap(); }
+std::unique_ptr<FrameWriter> make_zstd_writer(const CompressOptions&) { __builtin_trap(); }
+std::unique_ptr<FrameWriter> make_zstd_own_writer(const CompressOptions&) { __builtin_trap(); }
+std::size_t write_raw_zstd_blocks(std::span<const std::byte>, std::span<std::byte>) { __builtin_trap(); }
 
 namespace web {
 
-// `is_gzip`: what is read is gzip or BGZF, otherwise LZ4.
-EXPORT("beginRestoring") void begin_restoring(int verify_checksums, double batch_bytes, int is_gzip) {
-  reader = std::make_unique<CpuRestoring>(is_gzip != 0 ? Format::kGzip : Format::kLz4, verify_checksums != 0,
+// What is read: 0: LZ4, 1: gzip or BGZF, 2: Zstandard.
+EXPORT("beginRestoring") void begin_restoring(int verify_checksums, double batch_bytes, int kind) {
+  constexpr Format kFormats[] = {Format::kLz4, Format::kGzip, Format::kZstd};
+  reader = std::make_unique<CpuRestoring>(kFormats[kind], verify_checksums != 0,
                                           static_cast<std::uint64_t>(batch_bytes), limits);
 }
 

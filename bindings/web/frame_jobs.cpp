@@ -258,6 +258,14 @@ std::optional<FrameRestoring::Next> FrameRestoring::restore_stream(bool at_end) 
   return std::nullopt;
 }
 
+void FrameRestoring::fail_stream(std::string_view rule) {
+  StreamStep step;
+  step.status = Status::kCorruptBlock;
+  step.detail = rule;
+  stream_.reader().stream_passed(step, 0, false);
+  throw Error(Status::kInternal, "the reader takes damage for content");
+}
+
 void FrameRestoring::begin_frame() {
   const FrameReader& reader = stream_.reader();
   header_ = reader.header();
@@ -269,7 +277,7 @@ void FrameRestoring::begin_frame() {
   history_.clear();
   content_checksum_.reset();
   if (header_.content_checksum && verify_checksums_) content_checksum_.emplace(stream_.format().checksum());
-  if (header_.block_kind == BlockKind::kStream) decoder_ = make_decoder();
+  if (header_.block_kind == BlockKind::kStream) decoder_ = make_decoder(header_, frame_place_);
 }
 
 // The room of a block is the most that its data can restore to, so a size in a header alone never allocates

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -106,6 +107,8 @@ class FrameRestoring {
   // damage.
   void finish_job();
   std::vector<std::byte> take_output() { return std::exchange(output_, {}); }
+  // For a decoder that throws what it finds damaged: throws Error with the place.
+  [[noreturn]] void fail_stream(std::string_view rule);
 
  protected:
   // A block that the device restored.
@@ -127,7 +130,9 @@ class FrameRestoring {
   virtual Result result(std::size_t number) = 0;
   virtual void clear_blocks() = 0;
   // For frames that are one stream.
-  virtual std::unique_ptr<StreamDecoder> make_decoder() const { return nullptr; }
+  virtual std::unique_ptr<StreamDecoder> make_decoder(const FrameHeader&, const Place&) const {
+    return nullptr;
+  }
 
   // The blocks that were added, each after its history, from a whole word on.
   const std::vector<std::byte>& data() const { return data_; }

@@ -64,7 +64,7 @@ FrameRestoring::Result GzipRestoring::result(std::size_t number) {
   return found;
 }
 
-std::unique_ptr<StreamDecoder> GzipRestoring::make_decoder() const {
+std::unique_ptr<StreamDecoder> GzipRestoring::make_decoder(const FrameHeader&, const Place&) const {
   return std::make_unique<DeflateDecoder>(std::span<const std::byte>());
 }
 

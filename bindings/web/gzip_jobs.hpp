@@ -36,7 +36,7 @@ class GzipRestoring : public FrameRestoring {
   void plan_job() override;
   Result result(std::size_t number) override;
   void clear_blocks() override { table_ = {}; }
-  std::unique_ptr<StreamDecoder> make_decoder() const override;
+  std::unique_ptr<StreamDecoder> make_decoder(const FrameHeader&, const Place&) const override;
 
   webgpu::DeflateRestoreTable table_;
   std::vector<webgpu::DeflateRestoreState> states_;

@@ -128,6 +128,25 @@ export class GzipDecompressionStream implements GenericTransformStream {
   readonly writable: WritableStream<Uint8Array>;
 }
 
+// ---- Zstandard ----
+
+/**
+ * The content of Zstandard frames and skippable ones, one after the other, from any tool; not those that need a dictionary or a window of more than 128 MB.
+ * The module's own WebAssembly restores it on the calling thread, with WebGPU or without, so `device` makes no difference: call it in a worker. Damage is told
+ * with its place. The first call loads cpu.js, which lies beside this module.
+ */
+export function decompressZstd(
+  bytes: Uint8Array | ArrayBuffer,
+  options?: RestoringOptions & {onProgress?: (progress: Progress) => void},
+): Promise<Uint8Array>;
+
+/** `readable.pipeThrough(new ZstdDecompressionStream())`. Content comes before an error that is met behind it, batch by batch. */
+export class ZstdDecompressionStream implements GenericTransformStream {
+  constructor(options?: RestoringOptions);
+  readonly readable: ReadableStream<Uint8Array>;
+  readonly writable: WritableStream<Uint8Array>;
+}
+
 // ---- Matches ----
 
 export interface LZSSMatcherParams {

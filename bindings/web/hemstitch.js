@@ -335,7 +335,7 @@ export async function requestDevice() {
   return (await runnerFor({})).device;
 }
 
-// ---- LZ4 and gzip ----
+// ---- LZ4, gzip and Zstandard ----
 
 function checkedBytes(bytes) {
   if (bytes instanceof Uint8Array) return bytes;
@@ -354,11 +354,12 @@ class FrameWork {
     work.options = options;
     let {module} = this;
     try {
-      work.runner = await runnerFor(options);
+      if (module) work.runner = await runnerFor(options);
     } catch (error) {
       if (!this.restores || options.device) throw error;
-      [work.runner, module] = (await import('./cpu.js')).parts(compiled);
+      module = null;
     }
+    if (!module) [work.runner, module] = (await import('./cpu.js')).parts(compiled);
     work.planner = await Planner.open(work.runner, module);
     work.slot = new Slot();
     work.begin(options.batchBytes ?? work.runner.batchBytes);
@@ -420,9 +421,10 @@ class GzipCompression extends Compression {
 
 class Restoring extends FrameWork {
   static restores = true;
+  static kind = 0;
 
   begin(batchBytes) {
-    this.planner.call.beginRestoring(this.options.verifyChecksums ?? true, batchBytes, this instanceof GzipRestoring);
+    this.planner.call.beginRestoring(this.options.verifyChecksums ?? true, batchBytes, this.constructor.kind);
   }
   async write(bytes, emit) {
     for (let at = 0; at < bytes.length; at += kInputPieceBytes) {
@@ -449,6 +451,12 @@ class Restoring extends FrameWork {
 
 class GzipRestoring extends Restoring {
   static module = gzipPlanner;
+  static kind = 1;
+}
+
+class ZstdRestoring extends Restoring {
+  static module = null;
+  static kind = 2;
 }
 
 async function allAtOnce(kind, bytes, options) {
@@ -498,6 +506,10 @@ export async function decompressGzip(bytes, options = {}) {
   return allAtOnce(GzipRestoring, checkedBytes(bytes), options);
 }
 
+export async function decompressZstd(bytes, options = {}) {
+  return allAtOnce(ZstdRestoring, checkedBytes(bytes), options);
+}
+
 // A TransformStream that holds a batch at most.
 function streamOf(kind, options) {
   let work;
@@ -542,6 +554,10 @@ export class GzipCompressionStream extends FrameTransform {
 
 export class GzipDecompressionStream extends FrameTransform {
   constructor(options = {}) { super(GzipRestoring, options); }
+}
+
+export class ZstdDecompressionStream extends FrameTransform {
+  constructor(options = {}) { super(ZstdRestoring, options); }
 }
 
 // ---- Matches ----

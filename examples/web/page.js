@@ -1,5 +1,5 @@
 // The page: a file in, its .lz4, its .gz and a picture of its matches out; or a compressed file in, its content out. All of the work is hemstitch.js's.
-import {compressGzip, compressLz4, decompressGzip, decompressLz4, LZSSMatcher, requestDevice} from './hemstitch.js';
+import {compressGzip, compressLz4, decompressGzip, decompressLz4, decompressZstd, LZSSMatcher, requestDevice} from './hemstitch.js';
 
 const $ = id => document.getElementById(id);
 
@@ -210,6 +210,7 @@ const becameText = (bytes, packed, time) => `${bytesText(packed.length)}, a rati
 // What a compressed file begins with, and what restores it.
 const kCompressed = [
   [[0x04, 0x22, 0x4D, 0x18], decompressLz4], [[0x02, 0x21, 0x4C, 0x18], decompressLz4], [[0x1F, 0x8B], decompressGzip],
+  [[0x28, 0xB5, 0x2F, 0xFD], decompressZstd],
 ];
 const restorerOf = bytes => kCompressed.find(([first]) => first.every((byte, i) => bytes[i] === byte))?.[1];
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the module does without WebGPU, in Node.js, which has none: it restores LZ4 and gzip by its own WebAssembly, and says what is missing for
+"""What the module does without WebGPU, in Node.js, which has none: it restores LZ4, gzip and Zstandard by its own WebAssembly, and says what is missing for
 the rest.
 
   node_test.py WEB HEMSTITCH    the package's folder, and the tool
@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -18,20 +19,22 @@ import tempfile
 
 SCRIPT = """
 import {readFileSync, writeFileSync} from 'node:fs';
-const {compressLz4, decompressGzip, decompressLz4, GzipDecompressionStream} = await import(process.argv[2]);
+const {compressLz4, decompressGzip, decompressLz4, decompressZstd, GzipDecompressionStream, ZstdDecompressionStream} = await import(process.argv[2]);
 const told = [];
 for (const {name, kind} of JSON.parse(readFileSync('inputs.json'))) {
   const bytes = new Uint8Array(readFileSync(name));
   try {
-    const content = await (kind === 'gzip' ? decompressGzip : decompressLz4)(bytes);
+    const content = await {gzip: decompressGzip, lz4: decompressLz4, zstd: decompressZstd}[kind](bytes);
     writeFileSync(name + '.content', content);
     told.push({name, status: 0});
   } catch (error) {
     told.push({name, status: error.status ?? -1, message: error.message});
   }
 }
-const piped = new Blob([readFileSync('plain.gz')]).stream().pipeThrough(new GzipDecompressionStream());
-writeFileSync('piped', new Uint8Array(await new Response(piped).arrayBuffer()));
+for (const [name, stream] of [['plain.gz', new GzipDecompressionStream()], ['plain.zst', new ZstdDecompressionStream({batchBytes: 100000})]]) {
+  const piped = new Blob([readFileSync(name)]).stream().pipeThrough(stream);
+  writeFileSync(name + '.piped', new Uint8Array(await new Response(piped).arrayBuffer()));
+}
 try {
   await compressLz4(new Uint8Array(10));
 } catch (error) {
@@ -58,9 +61,13 @@ def main():
             "blocks.gz": ("gzip", packed("--format", "bgzf")), "stored.gz": ("gzip", packed("-0", "--format", "gzip")),
             "members.gz": ("gzip", gzip.compress(content[:1000]) + packed("--format", "bgzf", of=content[1000:])),
             "plain.lz4": ("lz4", packed()), "linked.lz4": ("lz4", packed("--linked", "--check=content", "-B4")), "legacy.lz4": ("lz4", packed("--legacy")),
-            "large.lz4": ("lz4", packed("-9", "-B7"))}
-    empty = {"empty.gz": ("gzip", gzip.compress(b"")), "empty.lz4": ("lz4", packed(of=b""))}
-    inputs = {**good, **empty}
+            "large.lz4": ("lz4", packed("-9", "-B7")),
+            "plain.zst": ("zstd", packed("--format", "zstd")), "best.zst": ("zstd", packed("--format", "zstd", "-19")),
+            "own.zst": ("zstd", packed("--format", "zstd", "--reproducible")), "frames.zst": ("zstd", packed("--format", "zstd", "--seekable=256K")),
+            "stored.zst": ("zstd", packed("--format", "zstd", "-0"))}
+    empty = {"empty.zst": ("zstd", packed("--format", "zstd", of=b"")), "empty.gz": ("gzip", gzip.compress(b"")), "empty.lz4": ("lz4", packed(of=b""))}
+    # Both refuse a window of 256 MB.
+    inputs = {**good, **empty, "window.zst": ("zstd", packed("--format", "zstd", "--long=28"))}
     # Damage is told where the tool tells it.
     for name, (kind, bytes_) in list(inputs.items()):
         for number in range(6):
@@ -87,6 +94,8 @@ def main():
                     failures.append(one)
                 continue
             theirs = subprocess.run([tool, "-qdc", "--backend", "reference", name], cwd=folder, capture_output=True)
+            if one["status"] > 0 and name.endswith(".zst") and not re.search(r"frame \d+|byte \d+", one["message"]):
+                failures.append((name, "no place", one["message"]))
             # What the tool calls a warning, bytes behind the last frame, is an error here.
             if (theirs.returncode == 0) != (one["status"] == 0):
                 failures.append((one, theirs.stderr))
@@ -94,8 +103,9 @@ def main():
                 failures.append((name, "other content"))
             if name in good and (one["status"] != 0 or (folder / f"{name}.content").read_bytes() != content):
                 failures.append(one)
-        if (folder / "piped").read_bytes() != content:
-            failures.append("the stream gave something else")
+        for name in ("plain.gz.piped", "plain.zst.piped"):
+            if (folder / name).read_bytes() != content:
+                failures.append(f"{name}: the stream gave something else")
     for failure in failures:
         print("FAILED", failure)
     print(f"{len(inputs)} inputs, {len(failures)} failures")

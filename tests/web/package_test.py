@@ -21,7 +21,7 @@ from site_of_tests import Checks, Site, skip_without_browser
 MOST_COMPRESSED_BYTES = 60 << 10
 
 USE = """
-import {compressGzip, compressLz4, decompressGzip, decompressLz4, HemstitchError, Lz4CompressionStream, LZSSMatcher, requestDevice} from 'hemstitch';
+import {compressGzip, compressLz4, decompressGzip, decompressLz4, decompressZstd, HemstitchError, Lz4CompressionStream, LZSSMatcher, requestDevice} from 'hemstitch';
 import type {LZSSMatcherParams, MatchResult} from 'hemstitch';
 
 const params: LZSSMatcherParams = {minMatchLength: 5, maxMatchLength: 258, windowSize: 256, stride: 64, nearRange: 64, topK: 4,
@@ -41,7 +41,9 @@ export async function use(bytes: Uint8Array): Promise<[boolean, number]> {
   void new Blob([frame]).stream().pipeThrough(new Lz4CompressionStream({level: 1})).cancel();
   const unzipped = await decompressGzip(await compressGzip(bytes, {level: 1, bgzf: true}));
   const same = (a: Uint8Array): boolean => a.length === bytes.length && a.every((byte, i) => byte === bytes[i]);
-  return [same(back) && same(unzipped), matches.length];
+  // "stored", as zstd writes it.
+  const stored = await decompressZstd(new Uint8Array([0x28, 0xB5, 0x2F, 0xFD, 0x20, 6, 0x31, 0, 0, 0x73, 0x74, 0x6F, 0x72, 0x65, 0x64]));
+  return [same(back) && same(unzipped) && new TextDecoder().decode(stored) === 'stored', matches.length];
 }
 """
 
