@@ -3,11 +3,37 @@
 #include <fmt/format.h>
 
 #include "core/options.hpp"
+#include "format/deflate/compress/deflate_compress_reference.hpp"
+#include "format/deflate/deflate_formats.hpp"
+#include "format/deflate/deflate_levels.hpp"
 #include "format/deflate/restore/deflate_restore.hpp"
+#include "format/lz4/compress/lz4_compress_reference.hpp"
+#include "format/lz4/lz4_levels.hpp"
 #include "format/lz4/restore/lz4_restore_reference.hpp"
 #include "format/zstd/restore/zstd_restore_reference.hpp"
 
 namespace hemstitch::web {
+
+CpuCompression::CpuCompression(const CompressOptions& given, std::uint64_t batch_bytes, const Limits& limits)
+    : FrameCompression(given) {
+  begin(batch_bytes, options().block_bytes, limits);
+}
+
+void CpuCompression::plan_job(std::span<const Block> blocks, std::size_t) {
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const Block& block = blocks[i];
+    const FinderInput input{with_history(block), block.history_bytes};
+    const std::span<std::byte> room = encoded_room(i, begin, block.room_bytes);
+    const EncodedBlock found =
+        options().format == Format::kLz4
+            ? compress_lz4_block_reference(input, lz4_level(options().level, options().block_bytes), room)
+            : compress_deflate_block_reference(input, deflate_level(options().level),
+                                               deflate_end_of_blocks(options().format), room);
+    encoded(i, found.status == Status::kOk ? std::optional(found.bytes) : std::nullopt);
+    begin += whole_words(block.room_bytes);
+  }
+}
 
 CpuRestoring::CpuRestoring(Format format, bool verify_checksums, std::uint64_t batch_bytes,
                            const Limits& limits)

@@ -1,14 +1,24 @@
-// Frames that are read without a device: their blocks are restored where they are planned, and no job is left.
+// Frames that are written and read without a device: their blocks are processed where they are planned, and no job is left.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "frame_jobs.hpp"
 
 namespace hemstitch::web {
+
+// LZ4, gzip or BGZF by the twins, whose bytes a device writes as well.
+class CpuCompression : public FrameCompression {
+ public:
+  CpuCompression(const CompressOptions& options, std::uint64_t batch_bytes, const Limits& limits);
+
+ private:
+  void plan_job(std::span<const Block> blocks, std::size_t output_bytes) override;
+};
 
 class CpuRestoring : public FrameRestoring {
  public:

@@ -1,4 +1,4 @@
-// What restores without a device: a WebAssembly module apart from the planners. Browsers without WebGPU load it for LZ4 and gzip, and all of them for
+// What compresses and restores without a device: a WebAssembly module apart from the planners. Browsers without WebGPU load it for LZ4 and gzip, and all of them for
 // Zstandard.
 #include <cstdint>
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace hemstitch {
 
-// Nothing calls the functions behind it: nothing is compressed here.
+// Nothing calls the functions behind it.
 FormatTable::FormatTable() {
   add({.format = make_lz4_format()});
   for (auto& format : make_deflate_frame_formats()) add({.format = std::move(format)});
@@ -37,6 +37,25 @@ std::unique_ptr<FrameWriter> make_zstd_own_writer(const CompressOptions&) { __bu
 std::size_t write_raw_zstd_blocks(std::span<const std::byte>, std::span<std::byte>) { __builtin_trap(); }
 
 namespace web {
+
+// As the planners take them (planner.cpp, gzip_planner.cpp).
+EXPORT("beginLz4")
+void begin_lz4(int level, std::uint32_t block_bytes, int block_checksums, int content_checksum,
+               double content_bytes, double batch_bytes) {
+  CompressOptions options;
+  options.level = level;
+  options.block_bytes = block_bytes;
+  options.block_checksums = block_checksums != 0;
+  options.content_checksum = content_checksum != 0;
+  if (content_bytes >= 0) options.content_bytes = static_cast<std::uint64_t>(content_bytes);
+  writer = std::make_unique<CpuCompression>(options, static_cast<std::uint64_t>(batch_bytes), limits);
+}
+EXPORT("beginGzip") void begin_gzip(int blocked, int level, double batch_bytes) {
+  CompressOptions options;
+  options.format = blocked != 0 ? Format::kBgzf : Format::kGzip;
+  options.level = level;
+  writer = std::make_unique<CpuCompression>(options, static_cast<std::uint64_t>(batch_bytes), limits);
+}
 
 // What is read: 0: LZ4, 1: gzip or BGZF, 2: Zstandard.
 EXPORT("beginRestoring") void begin_restoring(int verify_checksums, double batch_bytes, int kind) {

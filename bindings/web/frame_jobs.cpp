@@ -110,6 +110,16 @@ void FrameCompression::make_job(const webgpu::BufferPlan& buffers, const Parts& 
                   {{parts.sizes, sizes_}, {parts.begins, begins_}, {parts.output, encoded_}}, limits_);
 }
 
+std::span<std::byte> FrameCompression::encoded_room(std::size_t number, std::size_t begin,
+                                                    std::size_t bytes) {
+  begins_[number] = static_cast<std::uint32_t>(begin);
+  return std::span(encoded_).subspan(begin, bytes);
+}
+
+void FrameCompression::encoded(std::size_t number, std::optional<std::size_t> bytes) {
+  sizes_[number] = bytes ? static_cast<std::uint32_t>(*bytes) : webgpu::kEncodedTooLarge;
+}
+
 void FrameCompression::add_block(const FrameWriter::Block& block) {
   const FrameRoom room = writer_->room();
   const std::size_t at = output_.size();

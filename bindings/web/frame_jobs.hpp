@@ -66,6 +66,15 @@ class FrameCompression {
   void make_job(const webgpu::BufferPlan& buffers, const Parts& parts, const std::vector<Transfer>& tables,
                 const webgpu::Recording& recording);
 
+  // Without a device, in the place of make_job(): the content of a block with its history, and where its data goes.
+  std::span<const std::byte> with_history(const Block& block) const {
+    return std::span(content_).subspan(block.content_at - block.history_bytes,
+                                       block.history_bytes + block.bytes);
+  }
+  // Room for the data of the block with this number, and how much of it was used; nothing: the data does not fit.
+  std::span<std::byte> encoded_room(std::size_t number, std::size_t begin, std::size_t bytes);
+  void encoded(std::size_t number, std::optional<std::size_t> bytes);
+
   const CompressOptions& options() const { return options_; }
   const FrameWriter& writer() const { return *writer_; }
 

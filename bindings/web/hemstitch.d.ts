@@ -1,4 +1,4 @@
-// Hemstitch in a browser: match finding as founding document 000 has it, LZ4 frames and gzip, on WebGPU.
+// Hemstitch in a browser: match finding as founding document 000 has it, LZ4 frames and gzip, on WebGPU, and Zstandard restored.
 //
 // All functions may be called from a window or a module worker, any number at once. A caller's device stays the caller's: it is
 // never destroyed. Errors are HemstitchError, but for the reason of an `AbortSignal`, which is thrown as it is, and TypeError for
@@ -24,7 +24,7 @@ export function requestDevice(): Promise<GPUDevice>;
 // ---- LZ4 ----
 
 export interface CallOptions {
-  /** Default: requestDevice(). */
+  /** Default: requestDevice(); where there is no WebGPU, the module's WebAssembly does the work on the calling thread, to the same bytes: compress small inputs so. */
   device?: GPUDevice;
   /** Checked between batches; the call is then rejected with the signal's reason. */
   signal?: AbortSignal;

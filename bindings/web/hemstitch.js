@@ -356,7 +356,7 @@ class FrameWork {
     try {
       if (module) work.runner = await runnerFor(options);
     } catch (error) {
-      if (!this.restores || options.device) throw error;
+      if (options.device) throw error;
       module = null;
     }
     if (!module) [work.runner, module] = (await import('./cpu.js')).parts(compiled);
@@ -420,7 +420,6 @@ class GzipCompression extends Compression {
 }
 
 class Restoring extends FrameWork {
-  static restores = true;
   static kind = 0;
 
   begin(batchBytes) {

@@ -88,6 +88,10 @@ def main():
     checks.true("without WebGPU it says so", failure.get("status") == 500 and "use a browser that has it" in failure.get("message", ""), plain)
 
     found = report_of(site, {name: True for name in WEBGPU})
+    checks.true("without WebGPU it compresses and restores", from_base64(plain.get("restored gzip", "")) == content, sorted(plain))
+    for name in plain.keys() - {"failure"}:
+        if name in found:
+            checks.equal(f"without WebGPU: {name}", plain[name], found[name])
     if (found.get("failure") or {}).get("status") == 500:
         checks.true("without an adapter it says so", "adapter" in found["failure"]["message"], found["failure"])
         if not checks.failures:

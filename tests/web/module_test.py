@@ -490,7 +490,9 @@ def main():
         with Browser() as browser:
             page = browser.page(site.url + "/test.html")
             page.wait_for("window.h !== undefined")
-            failure = page.evaluate("failure(() => h.compressLz4(new Uint8Array(9)))")
+            frame = page.evaluate("base64(await h.compressLz4(await data('some'), {level: 3, blockSize: 65536}))")
+            checks.equal("without a GPU", from_base64(frame), tools.reference(site.data["some"], 3, "64K"))
+            failure = page.evaluate("failure(() => h.requestDevice())")
             checks.true("no adapter", failure and failure["status"] == 500 and "driver" in failure["message"], failure)
             failure = page.evaluate("Object.defineProperty(navigator, 'gpu', {value: undefined}); return failure(() => h.requestDevice())")
             checks.true("no WebGPU", failure and failure["status"] == 500 and "https" in failure["message"], failure)

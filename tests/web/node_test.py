@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the module does without WebGPU, in Node.js, which has none: it restores LZ4, gzip and Zstandard by its own WebAssembly, and says what is missing for
-the rest.
+"""What the module does without WebGPU, in Node.js, which has none: it compresses LZ4 and gzip and restores them and Zstandard by its own WebAssembly, and says
+what is missing for the rest.
 
   node_test.py WEB HEMSTITCH    the package's folder, and the tool
 
@@ -17,9 +17,11 @@ import subprocess
 import sys
 import tempfile
 
+COMPRESSED_BYTES = 300_000
+
 SCRIPT = """
 import {readFileSync, writeFileSync} from 'node:fs';
-const {compressLz4, decompressGzip, decompressLz4, decompressZstd, GzipDecompressionStream, ZstdDecompressionStream} = await import(process.argv[2]);
+const {compressGzip, compressLz4, decompressGzip, decompressLz4, decompressZstd, GzipDecompressionStream, requestDevice, ZstdDecompressionStream} = await import(process.argv[2]);
 const told = [];
 for (const {name, kind} of JSON.parse(readFileSync('inputs.json'))) {
   const bytes = new Uint8Array(readFileSync(name));
@@ -35,10 +37,15 @@ for (const [name, stream] of [['plain.gz', new GzipDecompressionStream()], ['pla
   const piped = new Blob([readFileSync(name)]).stream().pipeThrough(stream);
   writeFileSync(name + '.piped', new Uint8Array(await new Response(piped).arrayBuffer()));
 }
+const content = new Uint8Array(readFileSync('content'));
+for (const [name, make] of [['content.lz4', bytes => compressLz4(bytes)], ['content.9.lz4', bytes => compressLz4(bytes, {level: 9, blockSize: 65536})],
+                            ['content.gz', bytes => compressGzip(bytes)], ['content.bgz', bytes => compressGzip(bytes, {bgzf: true, level: 1})]]) {
+  for (const bytes of [0, 1, 70000, content.length]) writeFileSync(`${name}.${bytes}`, await make(content.subarray(0, bytes)));
+}
 try {
-  await compressLz4(new Uint8Array(10));
+  await requestDevice();
 } catch (error) {
-  told.push({name: 'compressing', status: error.status, message: error.message});
+  told.push({name: 'a device', status: error.status, message: error.message});
 }
 console.log(JSON.stringify(told));
 """
@@ -81,6 +88,7 @@ def main():
         folder = pathlib.Path(folder)
         for name, (_, bytes_) in inputs.items():
             (folder / name).write_bytes(bytes_)
+        (folder / "content").write_bytes(content[:COMPRESSED_BYTES])
         (folder / "inputs.json").write_text(json.dumps([{"name": name, "kind": kind} for name, (kind, _) in inputs.items()]))
         (folder / "script.mjs").write_text(SCRIPT)
         done = subprocess.run(["node", "script.mjs", f"file://{web}/hemstitch.js"], cwd=folder, capture_output=True, text=True)
@@ -89,7 +97,7 @@ def main():
         failures = []
         for one in json.loads(done.stdout):
             name = one["name"]
-            if name == "compressing":
+            if name == "a device":
                 if one["status"] != 500 or "WebGPU" not in one["message"]:
                     failures.append(one)
                 continue
@@ -103,6 +111,13 @@ def main():
                 failures.append((name, "other content"))
             if name in good and (one["status"] != 0 or (folder / f"{name}.content").read_bytes() != content):
                 failures.append(one)
+        # As the tool's reference writes it, to the byte.
+        for name, options in {"content.lz4": [], "content.9.lz4": ["-9", "-B4"], "content.gz": ["--format", "gzip"], "content.bgz": ["--format", "bgzf", "-1"]}.items():
+            for size in (0, 1, 70000, COMPRESSED_BYTES):
+                (folder / "part").write_bytes(content[:size])
+                wanted = packed("--backend", "reference", *options, folder / "part")
+                if (folder / f"{name}.{size}").read_bytes() != wanted:
+                    failures.append(f"{name}: {size} bytes became something else")
         for name in ("plain.gz.piped", "plain.zst.piped"):
             if (folder / name).read_bytes() != content:
                 failures.append(f"{name}: the stream gave something else")
