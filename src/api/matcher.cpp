@@ -8,21 +8,16 @@
 #include <utility>
 
 #include "api/block_matcher.hpp"
+#include "api/matcher_cuda_device.hpp"
+#include "api/matcher_webgpu_device.hpp"
 #include "core/between_pieces.hpp"
 #include "core/call_in_pieces.hpp"
 #include "core/status.hpp"
 #include "gpu/device_names.hpp"
+#include "gpu/device_parts.hpp"
 #include "match/finders.hpp"
 #include "parse/choose_matches.hpp"
 #include "parse/parses.hpp"
-#ifdef HEMSTITCH_CUDA
-#include "api/matcher_cuda.hpp"
-#include "gpu/cuda/devices.hpp"
-#endif
-#ifdef HEMSTITCH_WEBGPU
-#include "api/matcher_webgpu.hpp"
-#include "gpu/webgpu/devices.hpp"
-#endif
 
 namespace hemstitch {
 
@@ -98,21 +93,17 @@ class ReferenceMatcher : public BlockMatcher {
 };
 
 std::shared_ptr<const BlockMatcher> make_matcher(const MatchingStages& stages, std::string_view backend,
-                                                 [[maybe_unused]] std::string_view device) {
+                                                 std::string_view device) {
   if (backend == "reference") return std::make_shared<ReferenceMatcher>(stages);
-  [[maybe_unused]] constexpr unsigned kSlots = 3;  // one is uploaded, one worked on, one downloaded
+  constexpr unsigned kSlots = 3;  // one is uploaded, one worked on, one downloaded
   std::string names = "reference";
-#ifdef HEMSTITCH_CUDA
-  if (backend == "cuda")
-    return std::make_shared<cuda::DeviceMatcher>(cuda::open_device(wanted_device(device)), stages, kSlots);
-  names += ", cuda";
-#endif
-#ifdef HEMSTITCH_WEBGPU
-  if (backend == "webgpu")
-    return std::make_shared<webgpu::DeviceMatcher>(webgpu::open_device(wanted_device(device)), stages,
-                                                   kSlots);
-  names += ", webgpu";
-#endif
+  for (const DevicePart part : kDeviceParts) {
+    if (!is_there(part)) continue;
+    if (backend == part_name(part))
+      return part == DevicePart::kCuda ? make_cuda_matcher(stages, wanted_device(device), kSlots)
+                                       : make_webgpu_matcher(stages, wanted_device(device), kSlots);
+    names += fmt::format(", {}", part_name(part));
+  }
   throw Error(Status::kUnknownBackend,
               fmt::format("backend '{}' finds no matches; choose one of: {}", backend, names));
 }

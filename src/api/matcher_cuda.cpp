@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "api/matcher_cuda_device.hpp"
 #include "api/submissions.hpp"
 #include "core/status.hpp"
 #include "gpu/cuda/device_buffer.hpp"
+#include "gpu/cuda/devices.hpp"
 #include "gpu/cuda/nvtx_range.hpp"
 #include "parse/choose_matches.hpp"
 #include "parse/parses_cuda.hpp"
@@ -282,3 +284,12 @@ std::vector<std::vector<PositionedMatch>> DeviceMatcher::find_matches(
 }
 
 }  // namespace hemstitch::cuda
+
+namespace hemstitch {
+
+std::shared_ptr<const BlockMatcher> make_cuda_matcher(const MatchingStages& stages, std::string_view device,
+                                                     unsigned slot_count) {
+  return std::make_shared<cuda::DeviceMatcher>(cuda::open_device(device), stages, slot_count);
+}
+
+}  // namespace hemstitch

@@ -6,8 +6,10 @@
 #include <bit>
 #include <cstring>
 
+#include "api/matcher_webgpu_device.hpp"
 #include "api/submissions.hpp"
 #include "core/status.hpp"
+#include "gpu/webgpu/devices.hpp"
 #include "gpu/webgpu/growing_buffer.hpp"
 #include "match/find_webgpu.hpp"
 
@@ -258,3 +260,12 @@ std::vector<std::vector<PositionedMatch>> DeviceMatcher::find_matches(
 }
 
 }  // namespace hemstitch::webgpu
+
+namespace hemstitch {
+
+std::shared_ptr<const BlockMatcher> make_webgpu_matcher(const MatchingStages& stages, std::string_view device,
+                                                     unsigned slot_count) {
+  return std::make_shared<webgpu::DeviceMatcher>(webgpu::open_device(device), stages, slot_count);
+}
+
+}  // namespace hemstitch

@@ -1,106 +1,15 @@
-// The public functions for a WebGPU device, and for compaction there.
+// The public class of a WebGPU device; compact_webgpu.cpp has the functions.
 #include "hemstitch/webgpu.hpp"
 
-#include <fmt/format.h>
-
-#include <cstddef>
-#include <span>
-#include <vector>
-
-#include "core/status.hpp"
-#ifdef HEMSTITCH_WEBGPU
-#include "compact/gather/gather_webgpu.hpp"
-#include "compact/scan/scan_webgpu.hpp"
 #include "gpu/device_names.hpp"
-#include "gpu/webgpu/devices.hpp"
-#endif
+#include "gpu/webgpu_device.hpp"
 
 namespace hemstitch {
 
-#ifdef HEMSTITCH_WEBGPU
+WebgpuDevice::WebgpuDevice(std::string_view device) : device_(open_webgpu_device(wanted_device(device))) {}
+WebgpuDevice::WebgpuDevice(void* device, void* queue) : device_(wrap_webgpu_device(device, queue)) {}
 
-using webgpu::Buffer;
-using webgpu::BufferId;
-using webgpu::BufferPlan;
-
-namespace {
-
-// Wraps a caller's buffer; it must have room for `least_bytes`.
-Buffer wrapped(webgpu::Device& device, void* handle, std::string_view name, std::uint64_t least_bytes) {
-  if (handle == nullptr) throw Error(Status::kInvalidOption, fmt::format("{} is NULL", name));
-  Buffer buffer = device.wrap(static_cast<WGPUBuffer>(handle));
-  if (buffer.bytes() < least_bytes || buffer.bytes() % webgpu::kSlackBytes != 0)
-    throw Error(Status::kInvalidOption,
-                fmt::format("{} has {} bytes; it needs at least {}, and a multiple of {}", name,
-                            buffer.bytes(), least_bytes, webgpu::kSlackBytes));
-  return buffer;
-}
-
-}  // namespace
-
-WebgpuDevice::WebgpuDevice(std::string_view device) : device_(webgpu::open_device(wanted_device(device))) {}
-
-WebgpuDevice::WebgpuDevice(void* device, void* queue) {
-  if (device == nullptr || queue == nullptr)
-    throw Error(Status::kInvalidOption, device == nullptr ? "device is NULL" : "queue is NULL");
-  device_ = std::make_shared<webgpu::Device>(static_cast<WGPUDevice>(device), static_cast<WGPUQueue>(queue));
-}
-
-void* WebgpuDevice::device() const { return device_->get(); }
-void* WebgpuDevice::queue() const { return device_->queue(); }
-
-void scan_sizes(const WebgpuDevice& on, void* sizes, std::uint32_t count, void* begins) {
-  webgpu::Device& device = *on.shared();
-  constexpr std::uint64_t kWordBytes = sizeof(std::uint32_t);
-  if (sizes == begins) throw Error(Status::kInvalidOption, "sizes and begins are the same buffer; give two");
-  webgpu::BufferSet buffers;
-  buffers.push_back(wrapped(device, sizes, "sizes", count * kWordBytes));
-  buffers.push_back(wrapped(device, begins, "begins", (count + std::uint64_t{1}) * kWordBytes));
-  if (count == 0) {  // no step would write the total
-    const std::uint32_t total = 0;
-    return device.write(buffers[1], std::as_bytes(std::span(&total, 1)));
-  }
-  BufferPlan plan;
-  const BufferId size_id = plan.add("sizes", 0), begin_id = plan.add("begins", 0);
-  const webgpu::ScanBuffers scan = webgpu::plan_scan(plan, count);
-  // The buffers of the scan's levels are released once the queue no longer needs them.
-  device.make_buffers(plan, buffers);
-  webgpu::Recording recording;
-  webgpu::record_scan(recording, size_id, begin_id, scan, count);
-  device.run(recording, buffers);
-}
-
-void gather_pieces(const WebgpuDevice& on, const WebgpuGather& gather) {
-  webgpu::Device& device = *on.shared();
-  if (gather.source == gather.output)
-    throw Error(Status::kInvalidOption, "source and output are the same buffer; give two");
-  webgpu::BufferSet buffers;
-  buffers.push_back(wrapped(device, gather.source, "source", 0));
-  buffers.push_back(
-      wrapped(device, gather.pieces, "pieces", gather.piece_count * sizeof(webgpu::GatherPiece)));
-  buffers.push_back(wrapped(device, gather.begins, "begins",
-                            (gather.piece_count + std::uint64_t{1}) * sizeof(std::uint32_t)));
-  buffers.push_back(wrapped(device, gather.output, "output", 0));
-  webgpu::Recording recording;
-  webgpu::record_gather(recording, {{0}, {1}, {2}, {3}}, gather.piece_count, buffers[3].bytes());
-  device.run(recording, buffers);
-}
-
-#else
-
-namespace {
-[[noreturn]] void refuse() {
-  throw Error(Status::kDeviceUnavailable, "this build of Hemstitch has no WebGPU");
-}
-}  // namespace
-
-WebgpuDevice::WebgpuDevice(std::string_view) { refuse(); }
-WebgpuDevice::WebgpuDevice(void*, void*) { refuse(); }
-void* WebgpuDevice::device() const { refuse(); }
-void* WebgpuDevice::queue() const { refuse(); }
-void scan_sizes(const WebgpuDevice&, void*, std::uint32_t, void*) { refuse(); }
-void gather_pieces(const WebgpuDevice&, const WebgpuGather&) { refuse(); }
-
-#endif
+void* WebgpuDevice::device() const { return webgpu_device_handle(*device_); }
+void* WebgpuDevice::queue() const { return webgpu_queue_handle(*device_); }
 
 }  // namespace hemstitch

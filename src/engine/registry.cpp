@@ -9,27 +9,26 @@
 #include "core/advice.hpp"
 #include "engine/choice/auto_choice.hpp"
 #include "engine/cpu/cpu_backend.hpp"
+#include "engine/cuda/cuda_backend.hpp"
+#include "engine/part_backend.hpp"
 #include "engine/reference/reference_backend.hpp"
+#include "engine/webgpu/webgpu_backend.hpp"
 #include "format/formats.hpp"
 #include "gpu/device_names.hpp"
-#ifdef HEMSTITCH_CUDA
-#include "engine/cuda/cuda_backend.hpp"
-#endif
-#ifdef HEMSTITCH_WEBGPU
-#include "engine/webgpu/webgpu_backend.hpp"
-#endif
+#include "gpu/device_parts.hpp"
 
 namespace hemstitch {
 
 BackendRegistry::BackendRegistry() {
   backends_.push_back(make_cpu_backend());
   backends_.push_back(make_reference_backend());
-#ifdef HEMSTITCH_CUDA
-  backends_.push_back(make_cuda_backend());
-#endif
-#ifdef HEMSTITCH_WEBGPU
-  backends_.push_back(make_webgpu_backend());
-#endif
+  for (const DevicePart part : kDeviceParts) {
+    const auto make = part == DevicePart::kCuda ? make_cuda_backend : make_webgpu_backend;
+    if (is_linked_in(part))
+      backends_.push_back(make());
+    else if (is_there(part))
+      backends_.push_back(make_part_backend(part_name(part), make));
+  }
 }
 
 BackendRegistry& BackendRegistry::instance() {
@@ -39,12 +38,10 @@ BackendRegistry& BackendRegistry::instance() {
 
 std::vector<AbsentBackend> BackendRegistry::absent_backends() {
   std::vector<AbsentBackend> absent;
-#ifndef HEMSTITCH_CUDA
-  absent.push_back({"cuda", current_advice.cuda_build});
-#endif
-#ifndef HEMSTITCH_WEBGPU
-  absent.push_back({"webgpu", current_advice.webgpu_build});
-#endif
+  for (const DevicePart part : kDeviceParts)
+    if (!is_there(part))
+      absent.push_back({part_name(part), part == DevicePart::kCuda ? current_advice.cuda_build
+                                                                   : current_advice.webgpu_build});
   return absent;
 }
 

@@ -11,7 +11,7 @@
 
 namespace hemstitch {
 
-// A backend that this build does not have, and how to build with it.
+// A backend that this build does not have, linked in or as a part beside it, and how to get it.
 struct AbsentBackend {
   std::string_view name;
   std::string_view remedy;
@@ -26,7 +26,7 @@ class BackendRegistry {
   void add(std::unique_ptr<Backend> backend);
   const std::vector<std::unique_ptr<Backend>>& backends() const { return backends_; }
 
-  // The backends that only other builds have.
+  // The backends that are not here.
   static std::vector<AbsentBackend> absent_backends();
 
   // The backend with this name, which makes engines on `device` (as in the options). Throws

@@ -3,9 +3,9 @@
 #include "core/status.hpp"
 #include "engine/registry.hpp"
 #include "gpu/device_names.hpp"
-#ifdef HEMSTITCH_WEBGPU
-#include "gpu/webgpu/devices.hpp"
-#endif
+#include "gpu/webgpu_device.hpp"
+#include "search/search_cuda_device.hpp"
+#include "search/search_webgpu_device.hpp"
 
 namespace hemstitch {
 namespace {
@@ -31,27 +31,17 @@ void DeviceSearch::write_async(const CudaTexts&, std::uint64_t*, std::uint64_t, 
 bool may_search_on_device(std::string_view backend) { return backend == "cuda" || backend == "webgpu"; }
 
 std::unique_ptr<DeviceSearch> make_device_search(std::string_view backend, std::string_view device,
-                                                 [[maybe_unused]] const PatternSet& patterns) {
+                                                 const PatternSet& patterns) {
   if (backend == "auto") return nullptr;
-  [[maybe_unused]] const std::string wanted = wanted_device(device);
-  [[maybe_unused]] const std::string_view name =
-      BackendRegistry::instance().find_usable(backend, device).name();
-#ifdef HEMSTITCH_CUDA
+  const std::string wanted = wanted_device(device);
+  const std::string_view name = BackendRegistry::instance().find_usable(backend, device).name();
   if (name == "cuda") return make_cuda_search(wanted, patterns);
-#endif
-#ifdef HEMSTITCH_WEBGPU
-  if (name == "webgpu") return make_webgpu_search(webgpu::open_device(wanted), patterns);
-#endif
+  if (name == "webgpu") return make_webgpu_search(open_webgpu_device(wanted), patterns);
   return nullptr;
 }
 
-std::unique_ptr<DeviceSearch> make_device_search([[maybe_unused]] const WebgpuDevice& device,
-                                                 [[maybe_unused]] const PatternSet& patterns) {
-#ifdef HEMSTITCH_WEBGPU
+std::unique_ptr<DeviceSearch> make_device_search(const WebgpuDevice& device, const PatternSet& patterns) {
   return make_webgpu_search(device.shared(), patterns);
-#else
-  throw Error(Status::kDeviceUnavailable, "this build of Hemstitch has no WebGPU");
-#endif
 }
 
 }  // namespace hemstitch

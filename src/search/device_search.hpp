@@ -75,8 +75,4 @@ std::unique_ptr<DeviceSearch> make_device_search(std::string_view backend, std::
 // On this device. Throws kDeviceUnavailable in builds without WebGPU.
 std::unique_ptr<DeviceSearch> make_device_search(const WebgpuDevice& device, const PatternSet& patterns);
 
-std::unique_ptr<DeviceSearch> make_cuda_search(std::string_view device, const PatternSet& patterns);
-std::unique_ptr<DeviceSearch> make_webgpu_search(std::shared_ptr<webgpu::Device> device,
-                                                 const PatternSet& patterns);
-
 }  // namespace hemstitch

@@ -15,8 +15,8 @@
 #include "gpu/cuda/growing_buffer.hpp"
 #include "gpu/cuda/staged_upload.hpp"
 #include "search/compressed_texts.hpp"
-#include "search/device_search.hpp"
 #include "search/search_cuda.hpp"
+#include "search/search_cuda_device.hpp"
 
 namespace hemstitch {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/status.hpp"
-#include "search/device_search.hpp"
+#include "search/search_webgpu_device.hpp"
 
 namespace hemstitch::webgpu {
 namespace {

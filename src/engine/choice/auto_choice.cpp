@@ -77,13 +77,18 @@ BackendCandidate processor_candidate(Choosers choosers, const KeptFigures* kept,
   return candidate;
 }
 
-bool is_candidate(const Backend& backend, Choosers choosers, const Workload& work) {
+// All but whether it takes the format, for which a part would be loaded (engine/part_backend.hpp).
+bool may_be_candidate(const Backend& backend, Choosers choosers, const Workload& work) {
   const bool is_stream = work.format && work.direction == Direction::kRestore &&
                          FormatTable::instance().of(*work.format).writes_streams();
   const bool is_short = work.compressed_bytes.value_or(0) < kLeastStreamBytes;
-  return backend.chosen_by_auto() && backend.takes(work) &&
+  return backend.chosen_by_auto() &&
          (!is_stream || (backend.restores_streams() && !is_short)) &&
          (choosers == Choosers::kAuto || backend.fallback_name() == processor_of(choosers));
+}
+
+bool is_candidate(const Backend& backend, Choosers choosers, const Workload& work) {
+  return backend.takes(work) && may_be_candidate(backend, choosers, work);
 }
 
 // Does not query the device: assumes the device that the figures were measured on.
@@ -137,10 +142,11 @@ std::optional<BackendChoice> choose_among(const BackendRegistry& registry, Choos
   std::vector<BackendCandidate> candidates = {processor_candidate(choosers, kept, cores, format)};
   std::optional<BackendChoice> at_best;
   for (const auto& backend : registry.backends()) {
-    if (!is_candidate(*backend, choosers, work)) continue;
+    if (!may_be_candidate(*backend, choosers, work)) continue;
     const BackendCandidate best = best_candidate(*backend, kept, format);
     BackendChoice choice = select_backend(std::vector{candidates.front(), best}, host, work);
     const bool may_pay = choice.backend == backend->name();
+    if (may_pay && !is_candidate(*backend, choosers, work)) continue;
     if (best.figures && (!at_best || may_pay)) {
       at_best = std::move(choice);
       at_best->reason += " at best";  // whether there is such a device was not checked

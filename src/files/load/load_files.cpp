@@ -23,10 +23,8 @@
 #include "core/status.hpp"
 #include "files/load/read_contents.hpp"
 #include "files/memory/file_memory.hpp"
-#include "hemstitch/files.hpp"
-#ifdef HEMSTITCH_WEBGPU
 #include "files/memory/file_memory_webgpu.hpp"
-#endif
+#include "hemstitch/files.hpp"
 
 namespace hemstitch {
 namespace {
@@ -250,10 +248,8 @@ CompactedBuffer FileLoader::next() {
     contents.memory = make_cuda_file_memory(bytes, impl_->options.device);
   else
     contents.memory = std::make_unique<HostFileMemory>(bytes, impl_->batch_memory);
-#ifdef HEMSTITCH_WEBGPU
   if (impl_->options.webgpu)
     contents.memory = with_webgpu_memory(std::move(contents.memory), impl_->options.webgpu->shared());
-#endif
   const std::span<std::byte> memory = contents.memory->bytes();
   group_begins.push_back(places.size());
   impl_->threads.arena().execute([&] {

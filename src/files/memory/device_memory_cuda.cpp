@@ -3,6 +3,7 @@
 
 #include "core/status.hpp"
 #include "files/memory/frame_memory_cuda.hpp"
+#include "files/memory/on_device.hpp"
 #include "gpu/cuda/current_device.hpp"
 #include "gpu/cuda/device_buffer.hpp"
 #include "gpu/cuda/devices.hpp"
@@ -14,14 +15,9 @@ namespace hemstitch {
 
 using cuda::check;
 
-struct OnDevice::Impl {
-  explicit Impl(int number) : current(cuda::open_device(std::to_string(number))) {}
-
-  cuda::CurrentDevice current;
-};
-
-OnDevice::OnDevice(int device) : impl_(std::make_unique<Impl>(device)) {}
-OnDevice::~OnDevice() = default;
+std::shared_ptr<void> make_device_current(int device) {
+  return std::make_shared<cuda::CurrentDevice>(cuda::open_device(std::to_string(device)));
+}
 
 int device_of(const std::byte* d_memory) {
   cuda::open_current_device();  // throws, with the reason, if there is no device
