@@ -35,9 +35,9 @@ const char* of_status(Status status) {
 void give_advice_of_the_tool() {
   current_advice = {
       .of_status = of_status,
-      .cuda_build = "build with -DHEMSTITCH_CUDA=ON ('tools/setup nvcc' installs the compiler)",
-      .webgpu_build = "run 'tools/setup webgpu', then configure and build again",
-      .webgpu_library = "install it with 'tools/setup webgpu', or name the file in HEMSTITCH_WEBGPU_LIBRARY",
+      .cuda_build = "install the package hemstitch-cuda, or build with -DHEMSTITCH_CUDA=ON",
+      .webgpu_build = "install the package hemstitch-webgpu, or build with -DHEMSTITCH_WEBGPU=ON",
+      .webgpu_library = "install the package hemstitch-webgpu, or name the file in HEMSTITCH_WEBGPU_LIBRARY",
       .large_window = "--long={0} or --memory={1} allows it",
       .bgzf_index = "compress with --index to write bgzip's",
   };

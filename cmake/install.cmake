@@ -1,6 +1,6 @@
 # What `cmake --install` puts in place: the tool, both libraries with headers, a CMake package and a pkg-config file,
 # the man page, shell completions, README with its pages, examples and the licence; and the target `uninstall`, which removes what was installed last, with the folders that were made for it.
-# Components (`cmake --install --component NAME`): tool, library, development, nbdkit, webgpu, licence. tools/package makes a package of each of the first four.
+# Components (`cmake --install --component NAME`): tool, library, development, nbdkit, cuda, webgpu, licence. tools/package makes a package of each of the first four.
 include(CMakePackageConfigHelpers)
 
 # Where everything goes that is named below; the first step, since it looks which of these folders are there already.
@@ -21,6 +21,9 @@ foreach(folder IN LISTS document_folders)
   endif()
 endforeach()
 set(nbdkit_dir ${CMAKE_INSTALL_LIBDIR}/nbdkit/plugins)
+if(HEMSTITCH_PARTS)
+  list(APPEND install_folders ${CMAKE_INSTALL_LIBDIR}/hemstitch)
+endif()
 if(TARGET nbdkit_hemstitch_plugin)
   list(APPEND install_folders ${nbdkit_dir})
 endif()
@@ -51,7 +54,7 @@ foreach(kind shared static)
 endforeach()
 set(hemstitch_static_packages "Threads TBB fmt PkgConfig")
 set(hemstitch_has_cuda FALSE)
-if(HEMSTITCH_CUDA)
+if(HEMSTITCH_CUDA AND NOT HEMSTITCH_PARTS)
   set(hemstitch_has_cuda TRUE)
   string(APPEND hemstitch_static_packages " CUDAToolkit")
   set(hemstitch_cuda_libraries " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -lrt -ldl")
@@ -71,9 +74,19 @@ string(REGEX REPLACE "/$" "" prefix_from_pkgconfig ${prefix_from_pkgconfig})
 configure_file(cmake/hemstitch.pc.in hemstitch.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hemstitch.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
-# Beside our own library, where the program looks for it.
+# Parts, where those are wanted, and wgpu-native: where the program looks for them (src/gpu/device_parts.cpp, src/gpu/webgpu/library.cpp).
+set(device_dir ${CMAKE_INSTALL_LIBDIR})
+if(HEMSTITCH_PARTS)
+  string(APPEND device_dir /hemstitch)
+  foreach(part cuda webgpu)
+    if(TARGET hemstitch_${part}_part)
+      set_target_properties(hemstitch_${part}_part PROPERTIES EXCLUDE_FROM_ALL OFF)
+      install(TARGETS hemstitch_${part}_part LIBRARY DESTINATION ${device_dir} COMPONENT ${part} OPTIONAL)
+    endif()
+  endforeach()
+endif()
 if(hemstitch_webgpu AND HEMSTITCH_WEBGPU_LIBRARY)
-  install(FILES ${HEMSTITCH_WEBGPU_LIBRARY} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT webgpu)
+  install(FILES ${HEMSTITCH_WEBGPU_LIBRARY} DESTINATION ${device_dir} COMPONENT webgpu)
 endif()
 
 find_program(LOWDOWN lowdown)

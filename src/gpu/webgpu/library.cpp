@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/advice.hpp"
+#include "gpu/device_parts.hpp"
 #include "gpu/webgpu/native.hpp"
 
 namespace hemstitch::webgpu {
