@@ -70,8 +70,6 @@ namespace hemstitch {
 extern const bool @PART@_is_linked_in;
 const bool @PART@_is_linked_in = true;
 extern const PartFunction @PART@_part_functions[];
-extern const std::size_t @PART@_part_function_count;
-const std::size_t @PART@_part_function_count = @count@;
 const PartFunction @PART@_part_functions[] = {
 @entries@};
 
@@ -86,7 +84,7 @@ namespace hemstitch {
 const bool @PART@_is_linked_in = false;
 
 namespace {
-PartFunction in_part(std::size_t index) { return part_function(DevicePart::@part_value@, index, @count@); }
+PartFunction in_part(std::size_t index) { return part_function(DevicePart::@part_value@, index); }
 }  // namespace
 @forwarders@
 }  // namespace hemstitch

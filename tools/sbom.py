@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Writes what is linked into Hemstitch, with versions and licences, as an SPDX 2.3 document.
 
-  tools/sbom.py VERSION CMAKE_CACHE SECONDS PACKAGES [WHEEL]     PACKAGES: a file with the Debian packages whose libraries are loaded;
-                                                                 SECONDS: the time of the commit; WHEEL: the Python package, if one is published
+  tools/sbom.py VERSION CMAKE_CACHE SECONDS PACKAGES [WHEEL] [NAME=VERSION...]     PACKAGES: a file with the Debian packages whose libraries are loaded;
+                                                                 SECONDS: the time of the commit; WHEEL: the Python package, if one is published;
+                                                                 NAME=VERSION: of a library that a package has as it is
 
 What is compiled in from headers and archives leaves no trace in a program: it is listed here, and for the wheel by the licences in it,
 whose names hold the versions of what no package of the system has. The other versions are those of the system's packages. tools/package runs this.
@@ -26,6 +27,7 @@ LICENCES = {
     "libisal-dev": "BSD-3-Clause", "liblz4-dev": "BSD-2-Clause", "libdeflate-dev": "MIT", "libxxhash-dev": "BSD-2-Clause",
     "libzstd-dev": "BSD-3-Clause", "zlib1g-dev": "Zlib", "libstdc++-12-dev": "GPL-3.0-or-later WITH GCC-exception-3.1",
     "nanobind": "BSD-3-Clause", "robin-map": "MIT", "cudart_static": "LicenseRef-NVIDIA-CUDA-EULA", "cccl": "Apache-2.0 WITH LLVM-exception",
+    "wgpu-native": "MIT OR Apache-2.0",
 }
 HEADERS = ["nlohmann-json3-dev", "libtbb-dev", "libfmt-dev"]
 
@@ -50,7 +52,9 @@ def carried(wheel):
     return libraries
 
 
-def main(version, cache, seconds, packages, wheel=None):
+def main(version, cache, seconds, packages, *more):
+    wheel = next((one for one in more if "=" not in one), None)
+    carried_whole = [one.split("=", 1) for one in more if "=" in one]
     used = [(name, "DYNAMIC_LINK") for name in Path(packages).read_text().split()] + [(name, "STATIC_LINK") for name in HEADERS]
     in_wheel = dict(carried(wheel)) if wheel else {}
     used += [(name, "STATIC_LINK") for name in in_wheel if name not in HEADERS]
@@ -66,6 +70,8 @@ def main(version, cache, seconds, packages, wheel=None):
         release = re.search(r"release ([\d.]+)", output_of(found.group(1), "--version")).group(1)
         versions += [("cudart_static", release), ("cccl", release)]
         used += [("cudart_static", "STATIC_LINK"), ("cccl", "STATIC_LINK")]
+    versions += [(name, found) for name, found in carried_whole]
+    used += [(name, "DYNAMIC_LINK") for name, _ in carried_whole]
     for (name, found), (_, how) in zip(versions, used, strict=True):
         entries.append(package_entry(name, found, LICENCES[name]))
         links.append((entries[0]["SPDXID"], how, entries[-1]["SPDXID"]))

@@ -6,13 +6,14 @@
 #include <exception>
 #include <mutex>
 #include <new>
+#include <utility>
 
 namespace hemstitch {
 namespace {
 
 class PartBackend : public Backend {
  public:
-  PartBackend(std::string_view name, std::unique_ptr<Backend> (*make)()) : name_(name), make_(make) {}
+  PartBackend(std::string_view name, MakeFromPart make) : name_(name), make_(std::move(make)) {}
 
   std::string_view name() const override { return name_; }
   bool has_devices() const override { return true; }
@@ -55,7 +56,7 @@ class PartBackend : public Backend {
   const Backend* loaded() const {
     std::call_once(once_, [this] {
       try {
-        backend_ = make_();
+        backend_ = make_(failure_);
       } catch (const std::bad_alloc&) {
         throw;
       } catch (const std::exception& error) {
@@ -67,7 +68,7 @@ class PartBackend : public Backend {
   }
 
   std::string_view name_;
-  std::unique_ptr<Backend> (*make_)();
+  MakeFromPart make_;
   mutable std::once_flag once_;
   mutable std::unique_ptr<Backend> backend_;
   mutable std::string failure_;
@@ -76,8 +77,8 @@ class PartBackend : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> make_part_backend(std::string_view name, std::unique_ptr<Backend> (*make)()) {
-  return std::make_unique<PartBackend>(name, make);
+std::unique_ptr<Backend> make_part_backend(std::string_view name, MakeFromPart make) {
+  return std::make_unique<PartBackend>(name, std::move(make));
 }
 
 }  // namespace hemstitch

@@ -2,15 +2,19 @@
 // and what `auto` first compares are known without it.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "engine/backend.hpp"
 
 namespace hemstitch {
 
-// `make` loads the part, and throws Error where that fails: then the backend cannot be used, and this is the reason. It is called
-// once. `name` must outlive the backend.
-std::unique_ptr<Backend> make_part_backend(std::string_view name, std::unique_ptr<Backend> (*make)());
+// Loads the part and makes its backend; null, with the reason, where that fails.
+using MakeFromPart = std::function<std::unique_ptr<Backend>(std::string& reason)>;
+
+// `make` is called once, when the part is needed. If it throws, the backend cannot be used either. `name` must outlive the backend.
+std::unique_ptr<Backend> make_part_backend(std::string_view name, MakeFromPart make);
 
 }  // namespace hemstitch

@@ -27,7 +27,10 @@ BackendRegistry::BackendRegistry() {
     if (is_linked_in(part))
       backends_.push_back(make());
     else if (is_there(part))
-      backends_.push_back(make_part_backend(part_name(part), make));
+      backends_.push_back(make_part_backend(part_name(part), [part, make](std::string& reason) {
+        reason = part_failure(part);
+        return reason.empty() ? make() : nullptr;
+      }));
   }
 }
 

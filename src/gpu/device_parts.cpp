@@ -79,25 +79,25 @@ const std::string& part_file(DevicePart part) {
   return file;
 }
 
-LoadedPart load_own_part(DevicePart part, std::size_t function_count) {
+LoadedPart load_own_part(DevicePart part) {
   const std::string& file = part_file(part);
   const Named& known = named(part);
   if (file.empty()) return {nullptr, fmt::format("this build of Hemstitch has no {}", known.title)};
-  LoadedPart loaded = load_part(file, known.name, function_count);
+  LoadedPart loaded = load_part(file, known.name);
   if (loaded.table != nullptr) loaded.table->take_advice(current_advice);
   return loaded;
 }
 
-const LoadedPart& own_part(DevicePart part, std::size_t function_count) {
+const LoadedPart& own_part(DevicePart part) {
   switch (part) {
     case DevicePart::kCuda: {
-      static const LoadedPart loaded = load_own_part(DevicePart::kCuda, function_count);
+      static const LoadedPart loaded = load_own_part(DevicePart::kCuda);
       return loaded;
     }
     case DevicePart::kWebgpu:
       break;
   }
-  static const LoadedPart loaded = load_own_part(DevicePart::kWebgpu, function_count);
+  static const LoadedPart loaded = load_own_part(DevicePart::kWebgpu);
   return loaded;
 }
 
@@ -138,7 +138,7 @@ std::string find_part(const std::filesystem::path& folder, std::string_view name
   return {};
 }
 
-LoadedPart load_part(const std::string& path, std::string_view name, std::size_t function_count) {
+LoadedPart load_part(const std::string& path, std::string_view name) {
   const auto left_out = [&](std::string_view why) {
     return LoadedPart{nullptr, fmt::format("{} {}", path, why)};
   };
@@ -152,13 +152,15 @@ LoadedPart load_part(const std::string& path, std::string_view name, std::size_t
   if (std::string_view(table->release) != HEMSTITCH_VERSION_STRING)
     return left_out(fmt::format("is of release {}, and this is " HEMSTITCH_VERSION_STRING "; install the same",
                                 table->release));
-  if (std::string_view(table->contract) != part_contract() || table->function_count != function_count)
+  if (std::string_view(table->contract) != part_contract())
     return left_out("is of another build of release " HEMSTITCH_VERSION_STRING "; install those of one build");
   return {table, {}};
 }
 
-PartFunction part_function(DevicePart part, std::size_t index, std::size_t function_count) {
-  const LoadedPart& loaded = own_part(part, function_count);
+const std::string& part_failure(DevicePart part) { return own_part(part).reason; }
+
+PartFunction part_function(DevicePart part, std::size_t index) {
+  const LoadedPart& loaded = own_part(part);
   if (loaded.table == nullptr) throw Error(Status::kDeviceUnavailable, loaded.reason);
   return loaded.table->functions[index];
 }

@@ -35,11 +35,10 @@ struct PartTable {
   // Called once after loading: the part has a copy of what messages advise.
   void (*take_advice)(const Advice& advice);
   const PartFunction* functions;
-  std::size_t function_count;
 };
 inline constexpr std::uint64_t kPartMark = 0x5452'4150'4d45'4800;  // "\0HEMPART" in memory
 
-// What both sides are made of: a hash of all headers, and the compiler.
+// What both sides are made of: a hash of all headers and of what makes the tables, and the compiler.
 const char* part_contract();
 
 // Whether the code of the device is in this program or library itself. Made by device_functions.cmake.
@@ -67,10 +66,13 @@ struct LoadedPart {
 
 // Loads a file as the part with this name. A file that is cut off, is something else or has another contract gives a reason.
 // Throws std::bad_alloc.
-LoadedPart load_part(const std::string& path, std::string_view name, std::size_t function_count);
+LoadedPart load_part(const std::string& path, std::string_view name);
+
+// Loads the part at the first call. Says why it cannot be used, or nothing. Thread safety: any thread.
+const std::string& part_failure(DevicePart part);
 
 // A function of the part, which the first call loads. Throws kDeviceUnavailable, with the reason, where it cannot be. Thread safety: any
-// thread. `function_count` is how many functions the caller's list has.
-PartFunction part_function(DevicePart part, std::size_t index, std::size_t function_count);
+// thread.
+PartFunction part_function(DevicePart part, std::size_t index);
 
 }  // namespace hemstitch

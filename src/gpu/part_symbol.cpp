@@ -5,7 +5,6 @@
 namespace hemstitch {
 // Made by cmake/device_functions.cmake.
 extern const PartFunction HEMSTITCH_PART_FUNCTIONS[];
-extern const std::size_t HEMSTITCH_PART_FUNCTION_COUNT;
 }  // namespace hemstitch
 
 extern "C" __attribute__((visibility("default"))) const hemstitch::PartTable hemstitch_part;
@@ -16,5 +15,4 @@ const hemstitch::PartTable hemstitch_part = {
     .contract = hemstitch::part_contract(),
     .take_advice = [](const hemstitch::Advice& advice) { hemstitch::current_advice = advice; },
     .functions = hemstitch::HEMSTITCH_PART_FUNCTIONS,
-    .function_count = hemstitch::HEMSTITCH_PART_FUNCTION_COUNT,
 };

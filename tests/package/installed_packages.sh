@@ -155,6 +155,35 @@ cc "$source_folder/examples/c/round_trip.c" "${flags[@]}" -o "$root/srv/round_tr
 inside /srv/round_trip > "$work/output" || fail "$(cat "$work/output")"
 grep -q 'restored exactly' "$work/output" || fail "$(cat "$work/output")"
 
+for part in webgpu cuda; do
+  compgen -G "$packages/hemstitch-${part}_*.deb" > "$work/part" || continue
+  echo "the part for $part is loaded, and says why there is no device"
+  inside hemstitch backends > "$work/output" || fail "backends: $(cat "$work/output")"
+  grep -A1 "^$part " "$work/output" > "$work/state" || fail "$part is not listed: $(cat "$work/output")"
+  grep -q 'not here' "$work/state" || fail "$part has a device in an empty root: $(cat "$work/state")"
+  if grep -q -e 'could not be loaded' -e libhemstitch "$work/state"; then fail "the part is left out: $(cat "$work/state")"; fi
+  if inside hemstitch -c --backend "$part" /srv/first/notes.txt > "$work/compressed" 2> "$work/errors"; then fail "$part compresses without a device"; fi
+  grep -q "backend '$part'" "$work/errors" || fail "$(cat "$work/errors")"
+
+  echo "a part for $part that is cut off, or of another release, is named and left out"
+  file=$root/usr/lib/$multiarch/hemstitch/libhemstitch-$part.so.0
+  cp "$file" "$work/whole"
+  head -c 100000 "$work/whole" > "$file"
+  inside hemstitch backends | grep -A1 "^$part " > "$work/state" || fail "backends, with a part that is cut off"
+  grep -q "$part.so.0 is cut off" "$work/state" || fail "cut off: $(cat "$work/state")"
+  inside hemstitch -c /usr/bin/hemstitch > "$root/srv/first/auto.lz4" || fail "a part that is cut off stops auto"
+  inside hemstitch -dc /srv/first/auto.lz4 | cmp - "$root/usr/bin/hemstitch" || fail "a part that is cut off"
+  python3 - "$work/whole" "$file" "$version" << 'PROGRAM'
+import sys
+whole, other, version = sys.argv[1:]
+release = version[:-1] + ("8" if version.endswith("9") else "9")
+open(other, "wb").write(open(whole, "rb").read().replace(b"\0" + version.encode() + b"\0", b"\0" + release.encode() + b"\0"))
+PROGRAM
+  inside hemstitch backends | grep -A1 "^$part " > "$work/state" || fail "backends, with a part of another release"
+  grep -q 'is of release' "$work/state" || fail "of another release: $(cat "$work/state")"
+  cp "$work/whole" "$file"
+done
+
 if compgen -G "$packages/python3-hemstitch_*.deb" > "$work/python"; then
   echo "the Python package works"
   block python > "$root/srv/first/program.py"
@@ -189,6 +218,19 @@ echo "the tool works where there is nothing else"
 mkdir "$work/nothing"
 tar -C "$work/nothing" -xf "$packages/hemstitch-$version-linux-$(uname -m).tar.xz"
 use_tool "$work/nothing" /files /opt/hemstitch/bin/hemstitch
+cmp <(gzip -dc "$packages/hemstitch-$version-linux-$(uname -m).tar.gz") <(xz -dc "$packages/hemstitch-$version-linux-$(uname -m).tar.xz") ||
+  fail "the two archives differ"
+for file in man/man1/hemstitch.1.gz bash-completion/completions/hemstitch; do
+  [[ -s $work/nothing/opt/hemstitch/share/$file ]] || fail "$file is not in the archive"
+done
+for part in "$work"/nothing/opt/hemstitch/lib/hemstitch/libhemstitch-*.so.0; do
+  [[ -e $part ]] || continue
+  part=${part##*libhemstitch-}
+  part=${part%.so.0}
+  chroot "$work/nothing" /opt/hemstitch/bin/hemstitch backends > "$work/output" || fail "backends, where there is nothing else"
+  grep -A1 "^$part " "$work/output" > "$work/state" || fail "the archive's part for $part: $(cat "$work/output")"
+  if grep -q -e 'not built' -e 'could not be loaded' -e libhemstitch "$work/state"; then fail "the archive's part: $(cat "$work/state")"; fi
+done
 for package in hemstitch liblz4-1 libc6 libtbb12 nlohmann-json3-dev; do
   [[ -s $work/nothing/opt/hemstitch/licences/$package.txt ]] || fail "the licence of $package is missing"
 done
