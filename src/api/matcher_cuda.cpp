@@ -288,7 +288,7 @@ std::vector<std::vector<PositionedMatch>> DeviceMatcher::find_matches(
 namespace hemstitch {
 
 std::shared_ptr<const BlockMatcher> make_cuda_matcher(const MatchingStages& stages, std::string_view device,
-                                                     unsigned slot_count) {
+                                                      unsigned slot_count) {
   return std::make_shared<cuda::DeviceMatcher>(cuda::open_device(device), stages, slot_count);
 }
 

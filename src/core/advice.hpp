@@ -14,7 +14,8 @@ struct Advice {
   const char* (*of_status)(Status) = nullptr;
   // How to get what a build lacks.
   std::string_view cuda_build = "install its part for CUDA, or build with -DHEMSTITCH_CUDA=ON";
-  std::string_view webgpu_build = "install its part for WebGPU, or build it where the headers of wgpu-native are found";
+  std::string_view webgpu_build =
+      "install its part for WebGPU, or build it where the headers of wgpu-native are found";
   std::string_view webgpu_library = "install wgpu-native, or name its file in HEMSTITCH_WEBGPU_LIBRARY";
   // The window of a frame of Zstandard is larger than what may be used. {0}: the logarithm of a window that is as large,
   // {1}: its bytes.

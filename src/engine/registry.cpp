@@ -43,8 +43,8 @@ std::vector<AbsentBackend> BackendRegistry::absent_backends() {
   std::vector<AbsentBackend> absent;
   for (const DevicePart part : kDeviceParts)
     if (!is_there(part))
-      absent.push_back({part_name(part), part == DevicePart::kCuda ? current_advice.cuda_build
-                                                                   : current_advice.webgpu_build});
+      absent.push_back({part_name(part),
+                        part == DevicePart::kCuda ? current_advice.cuda_build : current_advice.webgpu_build});
   return absent;
 }
 

@@ -11,18 +11,9 @@
 
 #include "core/status.hpp"
 #include "hemstitch/version.h"
-#include "interface_hash.hpp"
 
 namespace hemstitch {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__)
-#define HEMSTITCH_PART_SANITIZER " address"
-#elif defined(__SANITIZE_THREAD__)
-#define HEMSTITCH_PART_SANITIZER " thread"
-#else
-#define HEMSTITCH_PART_SANITIZER ""
-#endif
 
 struct Named {
   std::string_view name, title;
@@ -103,8 +94,6 @@ const LoadedPart& own_part(DevicePart part) {
 
 }  // namespace
 
-const char* part_contract() { return HEMSTITCH_INTERFACE_HASH " " __VERSION__ HEMSTITCH_PART_SANITIZER; }
-
 std::string_view part_name(DevicePart part) { return named(part).name; }
 
 bool is_linked_in(DevicePart part) { return named(part).is_linked_in; }
@@ -150,10 +139,11 @@ LoadedPart load_part(const std::string& path, std::string_view name) {
   if (table == nullptr || table->mark != kPartMark || name != table->name)
     return left_out(fmt::format("is not Hemstitch's part for {}", name));
   if (std::string_view(table->release) != HEMSTITCH_VERSION_STRING)
-    return left_out(fmt::format("is of release {}, and this is " HEMSTITCH_VERSION_STRING "; install the same",
-                                table->release));
+    return left_out(fmt::format(
+        "is of release {}, and this is " HEMSTITCH_VERSION_STRING "; install the same", table->release));
   if (std::string_view(table->contract) != part_contract())
-    return left_out("is of another build of release " HEMSTITCH_VERSION_STRING "; install those of one build");
+    return left_out("is of another build of release " HEMSTITCH_VERSION_STRING
+                    "; install those of one build");
   return {table, {}};
 }
 

@@ -38,10 +38,10 @@ struct PartTable {
 };
 inline constexpr std::uint64_t kPartMark = 0x5452'4150'4d45'4800;  // "\0HEMPART" in memory
 
-// What both sides are made of: a hash of all headers and of what makes the tables, and the compiler.
+// What both sides are made of: a hash of all headers and of what makes the tables, and the compiler. Made by cmake/part_contract.cmake.
 const char* part_contract();
 
-// Whether the code of the device is in this program or library itself. Made by device_functions.cmake.
+// Whether the code of the device is in this program or library itself. Made by cmake/device_functions.cmake.
 extern const bool cuda_is_linked_in;
 extern const bool webgpu_is_linked_in;
 

@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 CHANGES = "# Changes\n\n## 1.2.0 (2026-01-31)\n\n- New.\n\n## 1.1.0 (2025-01-31)\n\n- Old.\n"
 PACKAGE = """mkdir -p build/packages build/python
-echo deb > build/packages/hemstitch_1.2.0-1_amd64.deb; echo tar > build/packages/hemstitch-1.2.0.tar.xz; echo {} > build/packages/hemstitch-1.2.0.spdx.json
+echo deb > build/packages/hemstitch_1.2.0-1_amd64.deb; echo tar > build/packages/hemstitch-1.2.0.tar.xz; echo gz > build/packages/hemstitch-1.2.0-linux.tar.gz; echo {} > build/packages/hemstitch-1.2.0.spdx.json
 echo sums > build/packages/SHA256SUMS; echo wheel > build/python/hemstitch-1.2.0-py3-none-any.whl; echo sdist > build/python/hemstitch-1.2.0.tar.gz"""
 
 
@@ -68,7 +68,7 @@ class Release(unittest.TestCase):
         self.assertEqual((self.root / "build" / "packages" / "RELEASE").read_text(), done.stdout)
         self.assertIn(f"Hemstitch 1.2.0, commit {self.git('rev-parse', 'HEAD')}", done.stdout)
         self.assertIn("git tag --sign v1.2.0", done.stdout)
-        for name in ("packages/hemstitch_1.2.0-1_amd64.deb (4", "packages/hemstitch-1.2.0.tar.xz (4", "packages/hemstitch-1.2.0.spdx.json (3",
+        for name in ("packages/hemstitch_1.2.0-1_amd64.deb (4", "packages/hemstitch-1.2.0.tar.xz (4", "packages/hemstitch-1.2.0-linux.tar.gz (3", "packages/hemstitch-1.2.0.spdx.json (3",
                      "packages/SHA256SUMS (5", "python/hemstitch-1.2.0-py3-none-any.whl (6", "python/hemstitch-1.2.0.tar.gz (6"):
             self.assertIn(f"  build/{name} bytes)\n", done.stdout)
         self.assertIn("- New.", done.stdout)

@@ -43,20 +43,22 @@ class DeviceParts : public testing::Test {
     EXPECT_EQ(text.size(), other.size());
     std::string changed = bytes_;
     std::size_t count = 0;
-    for (std::size_t at = changed.find(text); at != std::string::npos; at = changed.find(text, at + 1), ++count)
+    for (std::size_t at = changed.find(text); at != std::string::npos;
+         at = changed.find(text, at + 1), ++count)
       changed.replace(at, text.size(), other);
     EXPECT_GT(count, 0u);
     return changed;
   }
   std::string reason_of(const std::string& bytes) {
-    const LoadedPart part = load_part(written("part" + std::to_string(++count_) + ".so", bytes), "cuda");
+    // The loader takes a name that it knows for the file that it has loaded.
+    static int count = 0;
+    const LoadedPart part = load_part(written("part" + std::to_string(++count) + ".so", bytes), "cuda");
     EXPECT_EQ(part.table, nullptr);
     return part.reason;
   }
 
   std::filesystem::path folder_;
   std::string bytes_;
-  int count_ = 0;
 };
 
 void expect_says(const std::string& text, std::string_view words) {
@@ -104,8 +106,9 @@ TEST_F(DeviceParts, OneOfAnotherNameReleaseOrBuildIsLeftOut) {
 }
 
 TEST_F(DeviceParts, OneThatIsCutOffAnywhereIsLeftOut) {
-  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{1000},
-                                  bytes_.size() / 4, bytes_.size() / 2, bytes_.size() - 4096, bytes_.size() - 1})
+  for (const std::size_t bytes :
+       {std::size_t{0}, std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{1000},
+        bytes_.size() / 4, bytes_.size() / 2, bytes_.size() - 4096, bytes_.size() - 1})
     expect_says(reason_of(bytes_.substr(0, bytes)), "is cut off");
 }
 
@@ -145,8 +148,8 @@ TEST_F(DeviceParts, ABackendThatCannotBeLoadedSaysWhy) {
   EXPECT_EQ(backend->unavailable_reason({}), "it is old");
   EXPECT_FALSE(backend->supports(Format::kLz4, Direction::kCompress));
   EXPECT_THROW(backend->make_engine({}), Error);
-  const auto throwing =
-      make_part_backend("cuda", [](std::string&) -> std::unique_ptr<Backend> { throw std::runtime_error("it threw"); });
+  const auto throwing = make_part_backend(
+      "cuda", [](std::string&) -> std::unique_ptr<Backend> { throw std::runtime_error("it threw"); });
   EXPECT_EQ(throwing->unavailable_reason({}), "it threw");
 }
 

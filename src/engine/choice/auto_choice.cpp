@@ -82,8 +82,7 @@ bool may_be_candidate(const Backend& backend, Choosers choosers, const Workload&
   const bool is_stream = work.format && work.direction == Direction::kRestore &&
                          FormatTable::instance().of(*work.format).writes_streams();
   const bool is_short = work.compressed_bytes.value_or(0) < kLeastStreamBytes;
-  return backend.chosen_by_auto() &&
-         (!is_stream || (backend.restores_streams() && !is_short)) &&
+  return backend.chosen_by_auto() && (!is_stream || (backend.restores_streams() && !is_short)) &&
          (choosers == Choosers::kAuto || backend.fallback_name() == processor_of(choosers));
 }
 
