@@ -110,7 +110,13 @@ std::filesystem::path own_folder() {
       map == nullptr)
     return {};
   // The program itself has no name there, and what dladdr() calls it is what its caller wrote.
-  file = map->l_name[0] == '\0' ? "/proc/self/exe" : map->l_name;
+  if (map->l_name[0] == '\0') {
+    file = std::filesystem::read_symlink("/proc/self/exe", failed);
+    // Without /proc: the file that was executed, if that is an absolute path.
+    if (failed) file = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  } else {
+    file = map->l_name;
+  }
   if (!file.is_absolute()) return {};
   file = std::filesystem::canonical(file, failed);
   return failed ? std::filesystem::path() : file.parent_path();
