@@ -122,12 +122,29 @@ std::filesystem::path own_folder() {
   return failed ? std::filesystem::path() : file.parent_path();
 }
 
+std::vector<std::filesystem::path> python_packages(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> found;
+  if (folder.filename() != "bin") return found;
+  std::error_code failed;
+  for (auto entry = std::filesystem::directory_iterator(folder.parent_path() / "lib", failed);
+       !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
+    if (entry->path().filename().string().starts_with("python3"))
+      found.push_back(entry->path() / "site-packages");
+  }
+  return found;
+}
+
 std::string find_part(const std::filesystem::path& folder, std::string_view name) {
   if (!folder.is_absolute()) return {};
   const std::string file = fmt::format("libhemstitch-{}.so." HEMSTITCH_SOVERSION, name);
   for (const char* sub : {"", "hemstitch", "../lib/hemstitch", "../" HEMSTITCH_LIBDIR "/hemstitch"}) {
     std::error_code failed;
     const std::filesystem::path path = (folder / sub).lexically_normal() / file;
+    if (std::filesystem::exists(path, failed)) return path.string();
+  }
+  for (const std::filesystem::path& packages : python_packages(folder)) {
+    std::error_code failed;
+    const std::filesystem::path path = packages / "hemstitch" / file;
     if (std::filesystem::exists(path, failed)) return path.string();
   }
   return {};

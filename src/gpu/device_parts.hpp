@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/advice.hpp"
 
@@ -55,8 +56,11 @@ bool is_there(DevicePart part);
 // current folder or on how the program was called.
 std::filesystem::path own_folder();
 
-// The part's file, looked for beside our own file, in hemstitch/ there, and in the folders of libraries beside the folder of programs.
-// Empty if there is none.
+// Where Python's packages lie, for a tool that pip installed in `folder`: PREFIX/lib/python3.X/site-packages for PREFIX/bin, else nowhere.
+std::vector<std::filesystem::path> python_packages(const std::filesystem::path& folder);
+
+// The part's file, looked for beside our own file, in hemstitch/ there, in the folders of libraries beside the folder of programs, and,
+// for a tool that pip installed, in Python's package hemstitch. Empty if there is none.
 std::string find_part(const std::filesystem::path& folder, std::string_view name);
 
 struct LoadedPart {

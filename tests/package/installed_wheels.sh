@@ -147,12 +147,37 @@ again=$("$source_folder/tools/wheel/part_wheel.py" cuda "$work/libhemstitch-cuda
 cmp "$part" "$again" || fail "the same part makes another wheel"
 pip install --quiet --no-index "/wheels/${part##*/}" > "$work/output" 2>&1 || fail "pip: $(cat "$work/output")"
 cmp "$root$packages/hemstitch/libhemstitch-cuda.so.0" "$work/libhemstitch-cuda.so.0" || fail "the part is elsewhere"
-inside "$python" -c 'import hemstitch; assert hemstitch.unavailable_reason("cuda")' || fail "a part that is none"
+inside "$python" -c 'import hemstitch; print(hemstitch.unavailable_reason("cuda"))' > "$work/output" || fail "a part that is none"
+grep -q 'hemstitch/libhemstitch-cuda.so.0 is cut off' "$work/output" || fail "$(cat "$work/output")"
 use_tool inside "$tool"
+grep -A1 '^cuda ' "$work/output" | grep -q 'hemstitch/libhemstitch-cuda.so.0 is cut off' || fail "the tool does not find the part: $(cat "$work/output")"
 older=$("$source_folder/tools/wheel/part_wheel.py" cuda "$work/libhemstitch-cuda.so.0" 0.0.1 manylinux_2_28_x86_64 1000000000 "$root/wheels" "$source_folder/LICENSE")
 if pip install --quiet --no-index "/wheels/${older##*/}" > "$work/output" 2>&1; then fail "a part of another version installs"; fi
 pip uninstall --quiet --yes hemstitch-cuda > "$work/output" 2>&1 || fail "$(cat "$work/output")"
 [[ ! -e $root$packages/hemstitch/libhemstitch-cuda.so.0 ]] || fail "the part stays"
+
+if compgen -G "$wheels/hemstitch_cuda-$version-*.whl" > /dev/null; then
+  echo "the wheel of the part for CUDA is loaded by module and tool, and says why there is no device"
+  of_cuda=("$wheels/hemstitch_cuda-$version-"*.whl)
+  pip install --quiet --no-index "/wheels/${of_cuda[0]##*/}" > "$work/output" 2>&1 || fail "pip: $(cat "$work/output")"
+  { inside "$tool" backends && inside "$python" -c 'import hemstitch; print(hemstitch.unavailable_reason("cuda"))'; } > "$work/output" || fail "backends"
+  [[ $(grep -c 'no CUDA device\|driver' "$work/output") -ge 2 ]] || fail "the part's reason is not told twice: $(cat "$work/output")"
+  if grep -q libhemstitch-cuda "$work/output"; then fail "the part is left out: $(cat "$work/output")"; fi
+  # Its errors are exceptions of the part, which the module catches.
+  inside "$python" - << 'PROGRAM' || fail "an error of the part"
+import hemstitch
+try:
+    hemstitch.compress(b"x" * 100000, backend="cuda")
+    raise SystemExit("no error")
+except hemstitch.Error as error:
+    print(error)
+PROGRAM
+  if inside "$tool" -c --backend cuda /LICENSE > "$work/output" 2> "$work/errors"; then fail "cuda compresses without a device"; fi
+  grep -q "backend 'cuda'" "$work/errors" || fail "$(cat "$work/errors")"
+  pip uninstall --quiet --yes hemstitch-cuda > "$work/output" 2>&1 || fail "$(cat "$work/output")"
+else
+  echo "there is no wheel hemstitch-cuda (tools/package --cuda-build makes it): it was not tried"
+fi
 
 echo "removing leaves nothing"
 pip uninstall --quiet --yes hemstitch > "$work/output" 2>&1 || fail "$(cat "$work/output")"

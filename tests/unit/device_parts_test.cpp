@@ -125,6 +125,10 @@ TEST_F(DeviceParts, WhatIsNoPartIsLeftOut) {
 
 TEST_F(DeviceParts, IsFoundBesideItsLibraryAndNowhereElse) {
   EXPECT_TRUE(find_part(folder_ / "bin", "cuda").empty());
+  // Of a tool that pip installed.
+  const std::string of_python = written("lib/python3.12/site-packages/hemstitch/libhemstitch-cuda.so.0", "");
+  EXPECT_EQ(find_part(folder_ / "bin", "cuda"), of_python);
+  EXPECT_TRUE(find_part(folder_ / "lib", "cuda").empty());
   const std::string in_lib = written("lib/hemstitch/libhemstitch-cuda.so.0", "");
   EXPECT_EQ(find_part(folder_ / "bin", "cuda"), in_lib);
   EXPECT_EQ(find_part(folder_ / "lib", "cuda"), in_lib);

@@ -29,35 +29,6 @@ std::string named_file() {
   return named == nullptr ? "" : named;
 }
 
-// The program's file, or nothing.
-std::filesystem::path own_program() {
-  std::error_code failed;
-  std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
-  return failed ? std::filesystem::path() : program;
-}
-
-// The folder of the file that has this code, or nothing. Of a program, dladdr() knows what it was called by: a name that PATH explained is no place, and would
-// mean the current folder.
-std::filesystem::path own_folder() {
-  Dl_info here{};
-  if (dladdr(reinterpret_cast<const void*>(&library), &here) == 0 || here.dli_fname == nullptr) return {};
-  const std::filesystem::path file = here.dli_fname;
-  return (file.is_absolute() ? file : own_program()).parent_path();
-}
-
-// The file in Python's package wgpu, for a tool that pip installed: a program in PREFIX/bin, whose packages are in
-// PREFIX/lib/python3.X/site-packages.
-void add_python_files(std::vector<std::string>& paths) {
-  const std::filesystem::path folder = own_program().parent_path();
-  if (folder.filename() != "bin") return;
-  std::error_code failed;
-  for (auto entry = std::filesystem::directory_iterator(folder.parent_path() / "lib", failed);
-       !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
-    if (entry->path().filename().string().starts_with("python3"))
-      paths.push_back((entry->path() / "site-packages/wgpu/resources" / kPythonFileName).string());
-  }
-}
-
 // Files beside our own library, in Python's packages, and where the build found it.
 std::vector<std::string> nearby_files() {
   std::vector<std::string> paths;
@@ -65,7 +36,9 @@ std::vector<std::string> nearby_files() {
     for (const char* sub : {"", "lib", "../lib", "../" HEMSTITCH_LIBDIR})
       paths.push_back((folder / sub / kFileName).string());
   }
-  add_python_files(paths);
+  // The package wgpu, for a tool that pip installed.
+  for (const std::filesystem::path& packages : python_packages(own_folder()))
+    paths.push_back((packages / "wgpu/resources" / kPythonFileName).string());
   paths.emplace_back(HEMSTITCH_WEBGPU_BUILD_LIBRARY);
   return paths;
 }
