@@ -10,6 +10,8 @@ docs/python.md explains the rest. Any number of threads may call at once; the GI
 from __future__ import annotations
 
 import copyreg as _copyreg
+import sys as _sys
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from ._errors import Error, OutOfMemoryError, RequestError, Status, TruncatedError
 from ._core import version as __version__
@@ -31,6 +33,22 @@ __all__ = [
     "restore_lz4_blocks", "restore_many", "restore_ranges", "restored_size", "save", "search", "status_text",
     "unavailable_reason",
 ]
+
+# What other packages call these, and modules that nobody imported yet.
+_OTHER_NAMES = {"decompress": "restore", "GzipFile": "open", "LZ4FrameFile": "open", "ZstdFile": "open", "ZstdCompressor": "Compressor",
+                "ZstdDecompressor": "Decompressor"}
+_MODULES = ("dask", "fsspec", "hdf5", "tensors", "zarr")
+
+if not _TYPE_CHECKING:  # which would take every name then
+
+    def __getattr__(name):
+        advice = ""
+        if name in _OTHER_NAMES:
+            advice = f"; hemstitch.{_OTHER_NAMES[name]} stands for it here"
+        elif name in _MODULES:
+            advice = f" until it is imported: import hemstitch.{name}"
+        raise AttributeError(f"module 'hemstitch' has no attribute '{name}'{advice}", name=name, obj=_sys.modules[__name__])
+
 
 _name_webgpu_library()
 

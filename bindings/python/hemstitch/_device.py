@@ -482,8 +482,13 @@ def _tensor(tensor):
 def _host_array(data, call):
     """A tensor in host memory, as a buffer."""
     if not hasattr(data, "__dlpack__"):
+        advice = ""
+        if isinstance(data, str):
+            advice = "; x.encode() gives the bytes of text, and hemstitch.open() opens a path"
+        elif isinstance(data, os.PathLike) or hasattr(data, "read"):
+            advice = "; hemstitch.open() opens a path or a file object"
         raise TypeError("expected an object with the buffer protocol (bytes, memoryview, a numpy array), DLPack or "
-                        f"__cuda_array_interface__, not {type(data).__name__}")
+                        f"__cuda_array_interface__, not {type(data).__name__}{advice}")
     address, size, device_type, _, keep = _tensor(data)
     if device_type not in (_CPU, _CUDA_HOST):
         raise Error(Status.DEVICE_UNAVAILABLE, f"{call}() takes tensors of the host's memory and of CUDA devices; this one is on neither")

@@ -16,7 +16,7 @@ import errno
 import itertools
 import math
 import os
-from typing import Any, Literal, Optional, overload
+from typing import Any, Literal, Optional, Union, overload
 
 import h5py
 import numpy
@@ -36,12 +36,15 @@ _CHECKSUM_BYTES = 4
 # Content that one call restores or compresses.
 _BATCH_BYTES = _chunks.BATCH_BYTES
 
+# What h5py's types say that file["name"] may be; the others are refused.
+_Found = Union[h5py.Dataset, h5py.Group, h5py.Datatype]
+
 
 @overload
-def read(dataset: h5py.Dataset, selection: Any = (), *, device: Optional[Literal["cpu"]] = None, stream: Any = None, backend: Backend = "auto",
+def read(dataset: _Found, selection: Any = (), *, device: Optional[Literal["cpu"]] = None, stream: Any = None, backend: Backend = "auto",
          threads: int = 0) -> numpy.ndarray[Any, Any]: ...
 @overload
-def read(dataset: h5py.Dataset, selection: Any = (), *, device: str, stream: Any = None, backend: Backend = "auto",
+def read(dataset: _Found, selection: Any = (), *, device: str, stream: Any = None, backend: Backend = "auto",
          threads: int = 0) -> _device.DeviceArray: ...
 def read(dataset: Any, selection: Any = (), *, device: Optional[str] = None, stream: Any = None, backend: Any = "auto", threads: int = 0) -> Any:
     """Reads dataset[selection] as a numpy array; with device="cuda" as a DeviceArray, made on `stream`. `selection`: integers, slices and
@@ -49,6 +52,7 @@ def read(dataset: Any, selection: Any = (), *, device: Optional[str] = None, str
     processor checks, in chunks of at most 1 GiB; for everything else the processor restores, and the result is uploaded: the array's `host_chunks` says for how many chunks.
     `backend` is for deflate and Zstandard in host memory; the processor undoes the other filters. The Error of a damaged chunk names it."""
     number = None if device is None else _device.number_of(device)
+    dataset = _dataset(dataset)
     filters = _filters(dataset)
     axes = axes_of(selection, dataset.shape)
     if number is not None:
@@ -185,10 +189,11 @@ class _StoredChunks(_device_chunks.Stored):
         return numpy.full(self._dataset.chunks, self._dataset.fillvalue, self._dataset.dtype).reshape(-1).view("u1")
 
 
-def write(dataset: h5py.Dataset, data: Any, selection: Any = (), *, level: Optional[int] = None, backend: Backend = "auto", threads: int = 0) -> None:
+def write(dataset: _Found, data: Any, selection: Any = (), *, level: Optional[int] = None, backend: Backend = "auto", threads: int = 0) -> None:
     """Does dataset[selection] = data. Chunks that the selection covers completely are compressed together and written directly; h5py writes
     the rest. `level`: for LZ4, deflate and Zstandard; None is the dataset's level, or the fastest. An array in a
     device's memory is brought to the host first, as one piece, and compressed there."""
+    dataset = _dataset(dataset)
     if dataset.file.mode == "r":
         raise OSError(errno.EROFS, f"the file is open for reading only; open it with mode 'r+' to write to {dataset.name}", dataset.file.filename)
     if _device.is_on_device(data):
@@ -233,6 +238,12 @@ def _numbers(place):
 
 def _covers(number, of, _into, size, extent):
     return of.start == 0 and of.stop == min(size, extent - number * size)
+
+
+def _dataset(found: Any) -> Any:
+    if isinstance(found, (h5py.Group, h5py.Datatype)):
+        raise TypeError(f"{found.name} is no dataset, but a {type(found).__name__.lower()}")
+    return found
 
 
 def _filters(dataset):

@@ -6,6 +6,7 @@ import io
 import mmap
 import multiprocessing
 import os
+import pathlib
 import pickle
 import random
 import sys
@@ -496,6 +497,12 @@ def test_options_are_those_of_the_library(text):
 @pytest.mark.parametrize("call, said", [
     (lambda: hemstitch.compress(b"", threads=-1), "ValueError threads is -1; it may be 0 to 4294967295"),
     (lambda: hemstitch.compress(b"", threads=2**70), "ValueError threads is 1180591620717411303424; it may be 0 to 4294967295"),
+    (lambda: hemstitch.compress("text"), "TypeError expected an object with the buffer protocol (bytes, memoryview, a numpy array), DLPack or "
+     "__cuda_array_interface__, not str; x.encode() gives the bytes of text, and hemstitch.open() opens a path"),
+    (lambda: hemstitch.restore(io.BytesIO(b"")), "TypeError expected an object with the buffer protocol (bytes, memoryview, a numpy array), DLPack or "
+     "__cuda_array_interface__, not BytesIO; hemstitch.open() opens a path or a file object"),
+    (lambda: hemstitch.restore(pathlib.Path("a.gz")), "TypeError expected an object with the buffer protocol (bytes, memoryview, a numpy array), DLPack or "
+     "__cuda_array_interface__, not PosixPath; hemstitch.open() opens a path or a file object"),
     (lambda: hemstitch.compress(b"", level="9"), "TypeError level has to be a whole number, not str"),
     (lambda: hemstitch.compress(b"", level=1.5), "TypeError level has to be a whole number, not float"),
     (lambda: hemstitch.compress(b"", format=3), "TypeError format has to be a str, not int"),

@@ -243,3 +243,14 @@ def test_a_file_for_reading_only(tmp_path):
         for selection in ((), numpy.s_[0:3]):
             with pytest.raises(OSError, match="open for reading only; open it with mode 'r\\+' to write to /of it"):
                 ours.write(file["of it"], 1, selection)
+
+
+def test_what_is_no_dataset(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_group("folder")
+        file["kind"] = numpy.dtype("i4")
+        for name, kind in (("/", "file"), ("folder", "group"), ("kind", "datatype")):
+            found = file if kind == "file" else file[name]
+            for call in (lambda: ours.read(found), lambda: ours.write(found, 1)):
+                with pytest.raises(TypeError, match=f"{name} is no dataset, but a {kind}$"):
+                    call()

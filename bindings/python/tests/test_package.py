@@ -19,6 +19,16 @@ def test_names():
     assert f'"{hemstitch.__version__}"' in header
 
 
+def test_names_that_it_does_not_have():
+    for name, says in (("decompress", "; hemstitch.restore stands for it here"), ("nothing", "")):
+        with pytest.raises(AttributeError, match=f"^module 'hemstitch' has no attribute '{name}'{says}$"):
+            getattr(hemstitch, name)
+    assert all(hasattr(hemstitch, name) for name in hemstitch._OTHER_NAMES.values())
+    code = "import hemstitch\nfor name in hemstitch._MODULES:\n try: getattr(hemstitch, name)\n except AttributeError as error: print(error)"
+    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.splitlines()
+    assert said == [f"module 'hemstitch' has no attribute '{name}' until it is imported: import hemstitch.{name}" for name in hemstitch._MODULES]
+
+
 def test_statuses_are_those_of_the_header():
     header = (pathlib.Path(__file__).parents[3] / "include" / "hemstitch" / "hemstitch.h").read_text()
     [numbers] = re.findall(r"^typedef enum hemstitch_status \{(.*?)^\}", header, re.MULTILINE | re.DOTALL)
