@@ -66,9 +66,11 @@ cp -r "$venv"/lib/python3*/site-packages/pip "$root/pip/"
 cp "$wheels"/*.whl "$root/wheels/"
 inside python3 -m venv --without-pip /opt/here
 pip() { inside PYTHONPATH=/pip /opt/here/bin/python -m pip "$@"; }
-tag=cp$(inside python3 -c 'import sys; print("%d%d" % sys.version_info[:2])')
-chosen=("$wheels/hemstitch-$version-"*"$tag"-*.whl)
-pip install --quiet --no-index --no-deps "/wheels/${chosen[0]##*/}" > "$work/output" 2>&1 || fail "pip: $(cat "$work/output")"
+# As README and its page say it: pip takes the wheel for its Python, of all that lie there.
+for page in README.md docs/python.md; do
+  grep -q 'pip install --no-index --find-links . hemstitch$\|pip install --no-index --find-links . hemstitch  *#' "$source_folder/$page" || fail "$page installs in another way"
+done
+inside PYTHONPATH=/pip sh -c 'cd /wheels && /opt/here/bin/python -m pip install --quiet --no-index --find-links . hemstitch' > "$work/output" 2>&1 || fail "pip: $(cat "$work/output")"
 python=/opt/here/bin/python
 tool=/opt/here/bin/hemstitch
 packages=$(inside "$python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
