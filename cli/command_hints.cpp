@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cli/commands.hpp"
+#include "cli/files/suffixes.hpp"
 #include "cli/options/option_values.hpp"
 
 namespace hemstitch::cli {
@@ -83,6 +84,14 @@ void hint_at_command(const std::string& word) {
   if (is_there(word)) return;
   if (const auto meant = command_near(word))
     throw UsageError(fmt::format("there is no file or command '{}': did you mean '{}'?", word, *meant));
+}
+
+void hint_at_output(const std::vector<std::string>& words, Action action) {
+  if (words.size() != 2 || (action != Action::kCompress && action != Action::kRestore)) return;
+  const bool is_compressed_name = format_of_name(words[1]) != nullptr;
+  if (is_compressed_name != (action == Action::kCompress) || is_there(words[1]) || !is_there(words[0]))
+    return;
+  throw UsageError(fmt::format("there is no file '{}'; if it is to be written, name it with -o", words[1]));
 }
 
 }  // namespace hemstitch::cli

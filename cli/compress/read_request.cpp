@@ -622,6 +622,7 @@ Request read_request(std::span<const std::string> words, const RestoringName* as
   }
   refuse_late_commands(request.files);
   if (!words.empty() && words.front() == request.files.front()) hint_at_command(words.front());
+  if (request.output_path.empty() && given.lists.empty()) hint_at_output(request.files, request.action);
   check_consistency(request);
   return request;
 }

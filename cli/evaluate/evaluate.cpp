@@ -23,6 +23,7 @@ constexpr const char* kIntroduction =
     R"(hemstitch evaluate [OPTION]... FILE...
 Judges match finders: every match verified, cost under the best parse beside the
 optimum of a 4K and a 64K window, probes, latency, and what the stitch adds.
+Slow: give it a few megabytes, and fewer where one byte repeats.
 
 )";
 

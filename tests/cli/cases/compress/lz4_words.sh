@@ -38,3 +38,9 @@ status_of hemstitch -BK data
 status_of hemstitch bench -BD data
 status_of hemstitch -dz data.lz4
 status_of hemstitch -zl data.lz4
+# lz4's second word is the output: that is an error which says so, and nothing is written.
+status_of hemstitch data new.lz4
+status_of hemstitch -d data.lz4 new
+ls new* 2>/dev/null || true
+status_of hemstitch -t data.lz4 new
+status_of hemstitch data new
