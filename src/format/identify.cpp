@@ -81,6 +81,11 @@ void refuse_data(std::span<const std::byte> first_bytes) {
   if (identity.kind == DataKind::kForeign)
     throw Error(Status::kForeignFormat,
                 fmt::format("this is {} data, for {}", identity.foreign_name, identity.foreign_tool), begin);
+  if (const FrameFormat* const other = FormatTable::instance().of_data(first_bytes))
+    throw Error(
+        Status::kUnknownFormat,
+        fmt::format("the data begins with a frame of {}, and another format was named", other->title()),
+        begin);
   throw Error(Status::kUnknownFormat,
               fmt::format("the data does not begin with a frame of {}",
                           FormatTable::instance().titles_told_by_content()),

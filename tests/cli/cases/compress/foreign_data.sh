@@ -28,3 +28,9 @@ status_of hemstitch -dcf /dev/null
 # But not into a file.
 status_of hemstitch -df data.xz -o out
 names
+# Data of ours, and another format named.
+text 500 >ours
+hemstitch --format gzip ours
+hemstitch --format zstd ours
+status_of hemstitch -dc --format zstd ours.gz
+status_of hemstitch -dc --format lz4 ours.zst
