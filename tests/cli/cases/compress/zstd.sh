@@ -84,10 +84,11 @@ head -c 100 data.zst | status_of hemstitch -t
 { cat data.zst && echo more; } | status_of hemstitch -t 2>&1 | sed 's/byte [0-9]*/byte N/'
 { cat data.zst && printf '\x28\xb5'; } | status_of hemstitch -t 2>&1 | sed 's/byte [0-9]*/byte N/'
 printf '\x25\xb5\x2f\xfd' | status_of hemstitch -t
-# The bytes of every machine.
-hemstitch --format zstd --reproducible -T2 -B1M -c large >reproducible
-zstd -dqc reproducible | cmp - large
-hemstitch --format zstd --backend reference -T1 -B1M -c large | cmp - reproducible
+# The bytes of every machine, in two parts: the twins are slow.
+head -c 1300000 large >shorter
+hemstitch --format zstd --reproducible -T2 -B1M -c shorter >reproducible
+zstd -dqc reproducible | cmp - shorter
+hemstitch --format zstd --backend reference -T1 -B1M -c shorter | cmp - reproducible
 status_of hemstitch --format zstd --reproducible --long -c data
 # Folders.
 mkdir -p tree/in
