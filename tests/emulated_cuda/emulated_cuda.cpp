@@ -25,6 +25,8 @@
 #endif
 #endif
 #if defined(HEMSTITCH_TELLS_SANITIZER)
+#include <dlfcn.h>
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -64,7 +66,7 @@ struct Warp {
 };
 
 struct Fiber {
-  ucontext_t context = {};  // as it begins; with a sanitizer, where it goes on
+  ucontext_t context = {};  // as it begins
   jmp_buf goes_on_at;
   bool has_begun = false;
   void* stack = nullptr;
@@ -76,14 +78,26 @@ struct Fiber {
   bool can_run() const { return !has_returned && (waits_at == nullptr || waits_at->round != waits_for); }
 };
 
-#if !defined(HEMSTITCH_TELLS_SANITIZER)
+#if defined(HEMSTITCH_TELLS_SANITIZER)
+// The C library's own: AddressSanitizer's forgets, at each jump, all that it has poisoned on a stack, as its swapcontext() does.
+using LongJump = void (*)(jmp_buf, int);
+LongJump find_long_jump() {
+  void* const library = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  void* const found = library == nullptr ? nullptr : dlsym(library, "_longjmp");
+  if (found == nullptr) fail("no _longjmp in the C library");
+  return reinterpret_cast<LongJump>(found);
+}
+const LongJump long_jump = find_long_jump();
+#else
+constexpr auto& long_jump = _longjmp;
+#endif
+
 [[gnu::noinline]] void jump(Fiber& from, Fiber& to) {
   from.has_begun = true;
   if (_setjmp(from.goes_on_at) != 0) return;
-  if (to.has_begun) _longjmp(to.goes_on_at, 1);
+  if (to.has_begun) long_jump(to.goes_on_at, 1);
   setcontext(&to.context);
 }
-#endif
 
 // The fibers of this host thread: the one that calls run(), and those of a block. They are kept for the next
 // block.
@@ -114,6 +128,10 @@ class Fibers {
       fiber.context.uc_link = nullptr;
       fiber.waits_at = nullptr;
       fiber.has_begun = fiber.has_returned = false;
+#if defined(HEMSTITCH_TELLS_SANITIZER)
+      // Its last frames were left without a return.
+      __asan_unpoison_memory_region(fiber.stack, kStackBytes);
+#endif
       makecontext(&fiber.context, &Fibers::begin, 0);
     }
     caller_.has_returned = true;
@@ -180,11 +198,10 @@ class Fibers {
     __sanitizer_start_switch_fiber(for_good ? nullptr : &from.sanitizer_stack,
                                    to_caller ? caller_stack_ : to->stack,
                                    to_caller ? caller_bytes_ : kStackBytes);
-    swapcontext(&from.context, &to->context);
 #else
     static_cast<void>(for_good);
-    jump(from, *to);
 #endif
+    jump(from, *to);
     arrive(from.sanitizer_stack);
   }
 
