@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 #include "collect_sink.hpp"
@@ -720,6 +721,11 @@ TEST_F_WITH_THREADS(FakeBackendTest, BlocksThatItDoesNotRestoreAreVerifiedByTheP
   EXPECT_FALSE(report.dropped);
 }
 
+// Under a sanitizer, comparing byte by byte takes longer than compressing.
+bool same_by_memcmp(const Bytes& one, const Bytes& other) {
+  return one.size() == other.size() && std::memcmp(one.data(), other.data(), one.size()) == 0;
+}
+
 // Everything that a device can do wrong, in each of its calls.
 TEST_F_WITH_THREADS(FakeBackendTest, AFailureInAnyCallLosesNothing) {
   const std::uint64_t most_calls = 2 * 6 + 1;  // a batch that is verified takes two
@@ -735,7 +741,7 @@ TEST_F_WITH_THREADS(FakeBackendTest, AFailureInAnyCallLosesNothing) {
       {
         WithFake fake(plan);
         const StreamReport report = compress_with_fake(packed, "fake", true);
-        EXPECT_EQ(packed, expected_);
+        EXPECT_TRUE(same_by_memcmp(packed, expected_));
         EXPECT_EQ(report.fallback_blocks > 0, call < most_calls);
         // A device that is lost early fails a second time.
         if (kind != 3 || call <= 6) {
@@ -746,7 +752,7 @@ TEST_F_WITH_THREADS(FakeBackendTest, AFailureInAnyCallLosesNothing) {
       WithFake fake(plan);
       RestoreOptions options;
       options.backend = "fake";
-      EXPECT_EQ(restore(packed, options), content_);
+      EXPECT_TRUE(same_by_memcmp(restore(packed, options), content_));
     }
 }
 
