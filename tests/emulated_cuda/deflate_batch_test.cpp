@@ -2,6 +2,7 @@
 // reference: what tests/device does on a device, for machines without one.
 #include <gtest/gtest.h>
 
+#include "conformance_files.hpp"
 #include "deflate_batch_kernels.hpp"
 #include "format/deflate/frame/deflate_stream_reference.hpp"
 #include "gzip_members.hpp"
@@ -63,6 +64,31 @@ TEST(EmulatedDeflateBatch, GzipMembersAreRestoredAsByTheReference) {
 
 TEST(EmulatedDeflateBatch, BgzfMembersAreRestoredAsByTheReference) {
   expect_by_reference(Format::kBgzf, some_of(bgzf_cases()));
+}
+
+// A stream of a batch is one member: files of several are refused, and of BGZF all but the one that is an end marker alone.
+TEST(EmulatedDeflateBatch, ConformanceFiles) {
+  struct {
+    const char* name;
+    Format format;
+    std::size_t single_members;  // valid files of one, at least
+  } const formats[] = {{"zlib", Format::kZlib, 15}, {"gzip", Format::kGzip, 56}, {"bgzf", Format::kBgzf, 1}};
+  for (const auto& [name, format, single_members] : formats) {
+    const std::vector<ConformanceFile> files = conformance_files(name);
+    std::vector<KernelBlock> streams;
+    for (const ConformanceFile& file : files) streams.push_back({file.data, {}, file.room});
+    const auto restored = restored_by_batch(format, streams);
+    std::size_t valid = 0;
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      SCOPED_TRACE(files[i].name);
+      EXPECT_EQ(restored[i], restored_by_reference(format, streams[i]));
+      if (restored[i].status != HEMSTITCH_OK) continue;
+      EXPECT_NE(files[i].verdict, "invalid");
+      EXPECT_EQ(restored[i].content.size(), files[i].room);
+      valid += files[i].verdict == "valid";
+    }
+    EXPECT_GE(valid, single_members) << name;
+  }
 }
 
 // zlib takes a dictionary only where the header names it, so what stands before an output is no history of any other stream.

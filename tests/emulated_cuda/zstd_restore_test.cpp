@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+#include "conformance_files.hpp"
 #include "format/zstd/frame/zstd_frame_header.hpp"
 #include "format/zstd/restore/zstd_restore_reference.hpp"
 #include "valid_data/valid_data.hpp"
@@ -90,6 +91,35 @@ TEST(EmulatedZstdRestore, FramesThatNoEncoderWrites) {
   expect_by_reference(chunks);
   expect_by_reference(std::span(chunks).first(std::min<std::size_t>(chunks.size(), 300)), kAny,
                       Against::kUpperGuard, {.blocks_at_once = true});
+}
+
+// Block by block only those with little content, since the memory for symbols is as large for each.
+TEST(EmulatedZstdRestore, ConformanceFiles) {
+  const std::vector<ConformanceFile> files = conformance_files("zstd");
+  for (const bool blocks_at_once : {false, true}) {
+    std::vector<KernelBlock> chunks;
+    std::vector<const ConformanceFile*> of_chunk;
+    for (std::size_t i = 0; i < files.size(); i += kTriedOneOf) {
+      if (blocks_at_once && files[i].room > 2000) continue;
+      chunks.push_back({files[i].data, {}, files[i].room});
+      of_chunk.push_back(&files[i]);
+    }
+    ASSERT_FALSE(chunks.empty());
+    const auto restored = restored_by_zstd_kernels(chunks, Against::kUpperGuard, false, nullptr,
+                                                   {.blocks_at_once = blocks_at_once});
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      const ConformanceFile& file = *of_chunk[i];
+      SCOPED_TRACE(file.name);
+      EXPECT_EQ(restored[i], restored_by_zstd_reference(chunks[i]));
+      const bool is_whole = restored[i].status == HEMSTITCH_OK;
+      if (file.verdict != "choice") {
+        EXPECT_EQ(is_whole, file.verdict == "valid");
+      }
+      if (is_whole) {
+        EXPECT_EQ(restored[i].content.size(), file.room);
+      }
+    }
+  }
 }
 
 TEST(EmulatedZstdRestore, WhatIsLeftToTheLastKernel) {

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <random>
 
+#include "conformance_files.hpp"
 #include "deflate_restore_cases.hpp"
 #include "engine/webgpu/webgpu_engine.hpp"
 #include "engine_cases.hpp"
+#include "format/deflate/frame/deflate_head.hpp"
 #include "format/restore_status_webgpu.hpp"
 #include "libdeflate_stream.hpp"
 #include "shapes.hpp"
@@ -131,6 +133,21 @@ TEST_F(WebgpuDeflateRestore, StreamsThatNoEncoderWrites) {
     }
     EXPECT_LT(left, cases.size() / 20);
   }
+}
+
+// What stands between head and trailer, of zlib and of gzip.
+TEST_F(WebgpuDeflateRestore, ConformanceFiles) {
+  std::vector<Case> cases;
+  for (const auto& [name, format] : {std::pair{"zlib", Format::kZlib}, {"gzip", Format::kGzip}})
+    for (const testing::ConformanceFile& file : testing::conformance_files(name)) {
+      const std::span<const std::byte> data(file.data);
+      const DeflateHead head = read_deflate_head(format, data.data(), data.size(), false);
+      if (head.status != Status::kOk) continue;
+      const auto stream = data.first(data.size() - deflate_trailer_bytes(format)).subspan(head.bytes);
+      cases.push_back({file.name, testing::copy_of(stream), file.room});
+    }
+  EXPECT_GT(cases.size(), 120u);
+  expect_reference(cases);
 }
 
 // More input, and more output, than a turn processes; runs are cut anywhere.
