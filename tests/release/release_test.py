@@ -1,6 +1,12 @@
 #!/usr/bin/env python3
-"""tools/release in a repository made here, with stand-ins for the checks, the packages and their test: where it stops, and what it lists."""
+"""tools/release in a repository made here, with stand-ins for the checks, the packages and their test: where it stops, what it lists, and what it says of
+where the files come from. That is signed and checked by the commands of docs/packagers.md.
+"""
 
+import hashlib
+import json
+import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -10,7 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 CHANGES = "# Changes\n\n## 1.2.0 (2026-01-31)\n\n- New.\n\n## 1.1.0 (2025-01-31)\n\n- Old.\n"
 PACKAGE = """mkdir -p build/packages build/python
-echo deb > build/packages/hemstitch_1.2.0-1_amd64.deb; echo tar > build/packages/hemstitch-1.2.0.tar.xz; echo gz > build/packages/hemstitch-1.2.0-linux.tar.gz; echo {} > build/packages/hemstitch-1.2.0.spdx.json
+echo deb > build/packages/hemstitch_1.2.0-1_amd64.deb; echo tar > build/packages/hemstitch-1.2.0.tar.xz; echo gz > build/packages/hemstitch-1.2.0-linux.tar.gz;
+echo '{"packages": [{"name": "hemstitch", "versionInfo": "1.2.0"}, {"name": "dpkg", "versionInfo": "1"}, {"name": "no-package", "versionInfo": "3.4"}]}' > build/packages/hemstitch-1.2.0.spdx.json
 echo sums > build/packages/SHA256SUMS; echo wheel > build/python/hemstitch-1.2.0-py3-none-any.whl; echo sdist > build/python/hemstitch-1.2.0.tar.gz"""
 
 
@@ -21,7 +28,8 @@ class Release(unittest.TestCase):
         self.root = Path(folder.name)
         for name in ("tools", "tests/package", "include/hemstitch"):
             (self.root / name).mkdir(parents=True)
-        shutil.copy(ROOT / "tools" / "release", self.root / "tools")
+        for name in ("release", "provenance.py"):
+            shutil.copy(ROOT / "tools" / name, self.root / "tools")
         self.script("tools/check", "")
         self.script("tools/debian13", "")
         self.script("tools/package", PACKAGE)
@@ -68,11 +76,72 @@ class Release(unittest.TestCase):
         self.assertEqual((self.root / "build" / "packages" / "RELEASE").read_text(), done.stdout)
         self.assertIn(f"Hemstitch 1.2.0, commit {self.git('rev-parse', 'HEAD')}", done.stdout)
         self.assertIn("git tag --sign v1.2.0", done.stdout)
-        for name in ("packages/hemstitch_1.2.0-1_amd64.deb (4", "packages/hemstitch-1.2.0.tar.xz (4", "packages/hemstitch-1.2.0-linux.tar.gz (3", "packages/hemstitch-1.2.0.spdx.json (3",
+        for name in ("packages/hemstitch_1.2.0-1_amd64.deb (4", "packages/hemstitch-1.2.0.tar.xz (4", "packages/hemstitch-1.2.0-linux.tar.gz (3", "packages/hemstitch-1.2.0.spdx.json (", "packages/hemstitch-1.2.0.intoto.json (",
                      "packages/SHA256SUMS (5", "python/hemstitch-1.2.0-py3-none-any.whl (6", "python/hemstitch-1.2.0.tar.gz (6"):
-            self.assertIn(f"  build/{name} bytes)\n", done.stdout)
+            self.assertRegex(done.stdout, re.escape(f"  build/{name}") + r"\d* bytes\)\n")
         self.assertIn("- New.", done.stdout)
         self.assertNotIn("- Old.", done.stdout)
+
+    def published(self):
+        """The files that are listed, by name."""
+        return {Path(name).name: self.root / name for name in re.findall(r"^  (build/\S+) \(\d+ bytes\)$", self.release().stdout, re.MULTILINE)}
+
+    def test_a_statement_says_where_the_files_come_from(self):
+        files = self.published()
+        statement = json.loads(files.pop("hemstitch-1.2.0.intoto.json").read_text())
+        self.assertEqual((statement["_type"], statement["predicateType"]), ("https://in-toto.io/Statement/v1", "https://slsa.dev/provenance/v1"))
+        self.assertEqual({subject["name"]: subject["digest"] for subject in statement["subject"]},
+                         {name: {"sha256": hashlib.sha256(file.read_bytes()).hexdigest()} for name, file in files.items()})
+        self.assertEqual(len(files), 7)
+        definition, details = statement["predicate"]["buildDefinition"], statement["predicate"]["runDetails"]
+        self.assertRegex(definition["buildType"], "^https://")
+        self.assertRegex(details["builder"]["id"], "^https://")
+        self.assertEqual(definition["externalParameters"], {"command": "tools/release", "version": "1.2.0", "ref": "refs/tags/v1.2.0"})
+        dependencies = {one["name"]: one for one in definition["resolvedDependencies"]}
+        self.assertEqual(dependencies["source"]["digest"], {"gitCommit": self.git("rev-parse", "HEAD")})
+        self.assertEqual(dependencies["no-package"]["uri"], "pkg:generic/no-package@3.4")
+        if shutil.which("dpkg-query"):
+            self.assertRegex(dependencies["dpkg"]["uri"], r"^pkg:deb/debian/dpkg@\d[^?]*\?arch=\w+$")
+        for text in (os.uname().nodename, str(self.root)):
+            self.assertNotIn(text, json.dumps(statement))
+
+    @unittest.skipUnless(shutil.which("ssh-keygen"), "no ssh-keygen")
+    def test_the_commands_of_the_page_sign_and_check(self):
+        page = (ROOT / "docs" / "packagers.md").read_text().split("## Signatures")[1].split("\n## ")[0]
+        sign, check = (block.replace("version=0.1.0", "version=1.2.0") for block in re.findall(r"```sh\n(.*?)```", page, re.DOTALL))
+        home, place = self.root / "home", self.root / "published"
+        (home / ".ssh").mkdir(parents=True)
+        place.mkdir()
+        for file in self.published().values():
+            shutil.copy(file, place)
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", home / ".ssh" / "id_ed25519"], check=True)
+        key = (home / ".ssh" / "id_ed25519.pub").read_text()
+        (place / "allowed_signers").write_text(f'releases@hemstitch.invalid namespaces="hemstitch" {key}')
+
+        def run(commands):
+            return subprocess.run(["sh", "-c", commands], cwd=place, env={**os.environ, "HOME": str(home), "LC_ALL": "C"}, capture_output=True, text=True, check=False)
+
+        self.assertEqual(run(sign.replace("~", str(home))).returncode, 0)
+        self.assertTrue((place / "hemstitch-1.2.0.intoto.json.sig").exists())
+        done = run(check)
+        self.assertEqual((done.returncode, done.stdout.count(": OK\n"), done.stderr), (0, 7, ""))
+        (place / "hemstitch-1.2.0.tar.gz").unlink()  # not everybody has all of them
+        self.assertEqual(run(check).stdout.count(": OK\n"), 6)
+        for name, words in (("hemstitch-1.2.0.tar.xz", "hemstitch-1.2.0.tar.xz: FAILED"), ("hemstitch-1.2.0.intoto.json", "Could not verify"), ("allowed_signers", "Could not verify")):
+            kept = (place / name).read_bytes()
+            other = kept.replace(b"AAAA", b"AAAB") if name == "allowed_signers" else kept.replace(b"t", b"u", 1)
+            (place / name).write_bytes(other)
+            done = run(check)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(words, done.stdout + done.stderr)
+            (place / name).write_bytes(kept)
+        self.assertEqual(run(check).returncode, 0)
+
+    @unittest.skipUnless(shutil.which("npm"), "no npm")
+    def test_the_browser_module_is_packed(self):
+        self.script("tools/check", "mkdir -p build/unity/web; echo '{\"name\": \"hemstitch\", \"version\": \"1.2.0\"}' > build/unity/web/package.json")
+        self.commit()
+        self.assertIn("hemstitch-1.2.0.tgz", self.published())
 
     def test_a_tree_with_changes_is_refused(self):
         self.write("new.txt", "")
