@@ -86,7 +86,7 @@ class Check(unittest.TestCase):
         write_program(self.root / "tools" / "python-package", "for program in cmake ninja c++ pkg-config python3; do command -v $program || exit 1; done")
         write_program(self.root / "tools" / "package", f"for program in {' '.join(sorted(STEPS['package']))}; do command -v $program || exit 1; done")
         (self.root / "tests" / "package").mkdir(parents=True)
-        for name in ("installed_packages.sh", "installed_wheels.sh"):
+        for name in ("installed_packages.sh", "installed_wheels.sh", "made_again.sh", "two_folders.sh"):
             write_program(self.root / "tests" / "package" / name, "")
         self.python = self.root / "build" / "tools" / "python-venv" / "bin" / "python"
         self.python.parent.mkdir(parents=True)

@@ -138,10 +138,14 @@ class Release(unittest.TestCase):
         self.assertEqual(run(check).returncode, 0)
 
     @unittest.skipUnless(shutil.which("npm"), "no npm")
-    def test_the_browser_module_is_packed(self):
-        self.script("tools/check", "mkdir -p build/unity/web; echo '{\"name\": \"hemstitch\", \"version\": \"1.2.0\"}' > build/unity/web/package.json")
-        self.commit()
-        self.assertIn("hemstitch-1.2.0.tgz", self.published())
+    def test_the_browser_module_is_packed_the_same_each_time(self):
+        packed = []
+        for umask in ("022", "077"):
+            self.script("tools/check", f"umask {umask}; rm -rf build/unity/web; mkdir -p build/unity/web; cd build/unity/web\n"
+                        """echo '{"name": "hemstitch", "version": "1.2.0"}' > package.json""")
+            self.commit()
+            packed.append(self.published()["hemstitch-1.2.0.tgz"].read_bytes())
+        self.assertEqual(*packed)
 
     def test_a_tree_with_changes_is_refused(self):
         self.write("new.txt", "")
