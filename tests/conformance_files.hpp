@@ -13,8 +13,8 @@
 namespace hemstitch::testing {
 
 struct ConformanceFile {
-  std::string name;     // from the folder on
-  std::string verdict;  // "valid", "invalid" or "choice"
+  std::string name;      // from the folder on
+  std::string verdict;   // "valid", "invalid" or "choice"
   std::size_t room = 0;  // its content's size; of an invalid one, enough
   Bytes data;
 };
