@@ -1028,7 +1028,8 @@ fn restore(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3
         steps += kTableSteps;
       }
     } else {
-      steps += kBatchSteps + restore_sequences(frame, state, thread) / kChunkBytes * kChunkSteps;
+      // Bytes that begin inside a word may reach into one more chunk.
+      steps += kBatchSteps + (restore_sequences(frame, state, thread) + kChunkBytes + 2u) / kChunkBytes * kChunkSteps;
     }
     workgroupBarrier();
   }
