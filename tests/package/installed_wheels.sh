@@ -174,7 +174,7 @@ try:
 except hemstitch.Error as error:
     print(error)
 PROGRAM
-  if inside "$tool" -c --backend cuda /LICENSE > "$work/output" 2> "$work/errors"; then fail "cuda compresses without a device"; fi
+  if inside "$tool" -c --backend cuda /notes.txt > "$work/output" 2> "$work/errors"; then fail "cuda compresses without a device"; fi
   grep -q "backend 'cuda'" "$work/errors" || fail "$(cat "$work/errors")"
   pip uninstall --quiet --yes hemstitch-cuda > "$work/output" 2>&1 || fail "$(cat "$work/output")"
 else
