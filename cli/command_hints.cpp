@@ -87,7 +87,8 @@ void hint_at_command(const std::string& word) {
 }
 
 void hint_at_output(const std::vector<std::string>& words, Action action) {
-  if (words.size() != 2 || (action != Action::kCompress && action != Action::kRestore)) return;
+  if (words.size() != 2 || words[1] == "-" || (action != Action::kCompress && action != Action::kRestore))
+    return;
   const bool is_compressed_name = format_of_name(words[1]) != nullptr;
   if (is_compressed_name != (action == Action::kCompress) || is_there(words[1]) || !is_there(words[0]))
     return;
