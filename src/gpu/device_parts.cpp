@@ -1,12 +1,19 @@
 #include "gpu/device_parts.hpp"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <link.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <memory>
+#include <new>
+#include <utility>
 #include <vector>
 
 #include "core/status.hpp"
@@ -50,6 +57,19 @@ std::string missing_bytes(const std::string& path) {
   for (const ElfW(Phdr) & segment : segments)
     if (!fits(segment.p_offset, segment.p_filesz)) return kCutOff;
   return {};
+}
+
+// The file behind links, or empty where there is none, or the name is not absolute.
+std::string resolved(const char* name) {
+  if (name == nullptr || name[0] != '/') return {};
+  const std::unique_ptr<char, void (*)(void*)> file(realpath(name, nullptr), std::free);
+  if (file == nullptr && errno == ENOMEM) throw std::bad_alloc();
+  return file == nullptr ? std::string() : std::string(file.get());
+}
+
+// Without the slash at its end.
+std::string_view parent_of(std::string_view path) {
+  return path.substr(0, path.find_last_of('/') == path.npos ? 0 : path.find_last_of('/'));
 }
 
 std::string own_part_file(DevicePart part) {
@@ -100,52 +120,50 @@ bool is_linked_in(DevicePart part) { return named(part).is_linked_in; }
 
 bool is_there(DevicePart part) { return is_linked_in(part) || !part_file(part).empty(); }
 
-std::filesystem::path own_folder() {
+// Paths are plain text here: where memory fails, libstdc++'s path::operator/ crashes.
+std::string own_folder() {
   Dl_info here{};
   link_map* map = nullptr;
-  std::error_code failed;
-  std::filesystem::path file;
   if (dladdr1(reinterpret_cast<const void*>(&own_folder), &here, reinterpret_cast<void**>(&map),
               RTLD_DL_LINKMAP) == 0 ||
       map == nullptr)
     return {};
   // The program itself has no name there, and what dladdr() calls it is what its caller wrote.
-  if (map->l_name[0] == '\0') {
-    file = std::filesystem::read_symlink("/proc/self/exe", failed);
-    // Without /proc: the file that was executed, if that is an absolute path.
-    if (failed) file = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
-  } else {
-    file = map->l_name;
-  }
-  if (!file.is_absolute()) return {};
-  file = std::filesystem::canonical(file, failed);
-  return failed ? std::filesystem::path() : file.parent_path();
+  const bool is_program = map->l_name[0] == '\0';
+  std::string file = resolved(is_program ? "/proc/self/exe" : map->l_name);
+  // Without /proc: the file that was executed, if that is an absolute path.
+  if (file.empty() && is_program) file = resolved(reinterpret_cast<const char*>(getauxval(AT_EXECFN)));
+  return std::string(parent_of(file));
 }
 
-std::vector<std::filesystem::path> python_packages(const std::filesystem::path& folder) {
-  std::vector<std::filesystem::path> found;
-  if (folder.filename() != "bin") return found;
-  std::error_code failed;
-  for (auto entry = std::filesystem::directory_iterator(folder.parent_path() / "lib", failed);
-       !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
-    if (entry->path().filename().string().starts_with("python3"))
-      found.push_back(entry->path() / "site-packages");
+std::vector<std::string> python_packages(std::string_view folder) {
+  std::vector<std::string> found;
+  const std::string_view prefix = parent_of(folder);
+  if (folder.substr(prefix.size()) != "/bin") return found;
+  const std::string libraries = fmt::format("{}/lib", prefix);
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(libraries.c_str()), closedir);
+  if (entries == nullptr) {
+    if (errno == ENOMEM) throw std::bad_alloc();
+    return found;
+  }
+  while (const dirent* const entry = readdir(entries.get())) {
+    const std::string_view name = entry->d_name;
+    if (name.starts_with("python3")) found.push_back(fmt::format("{}/{}/site-packages", libraries, name));
   }
   return found;
 }
 
-std::string find_part(const std::filesystem::path& folder, std::string_view name) {
-  if (!folder.is_absolute()) return {};
-  const std::string file = fmt::format("libhemstitch-{}.so." HEMSTITCH_SOVERSION, name);
-  for (const char* sub : {"", "hemstitch", "../lib/hemstitch", "../" HEMSTITCH_LIBDIR "/hemstitch"}) {
-    std::error_code failed;
-    const std::filesystem::path path = (folder / sub).lexically_normal() / file;
-    if (std::filesystem::exists(path, failed)) return path.string();
-  }
-  for (const std::filesystem::path& packages : python_packages(folder)) {
-    std::error_code failed;
-    const std::filesystem::path path = packages / "hemstitch" / file;
-    if (std::filesystem::exists(path, failed)) return path.string();
+std::string find_part(std::string_view folder, std::string_view name) {
+  if (!folder.starts_with('/')) return {};
+  const std::string file = fmt::format("/libhemstitch-{}.so." HEMSTITCH_SOVERSION, name);
+  const std::string_view parent = parent_of(folder);
+  std::vector<std::string> places = {std::string(folder), fmt::format("{}/hemstitch", folder),
+                                     fmt::format("{}/lib/hemstitch", parent),
+                                     fmt::format("{}/" HEMSTITCH_LIBDIR "/hemstitch", parent)};
+  for (const std::string& packages : python_packages(folder)) places.push_back(packages + "/hemstitch");
+  for (std::string& place : places) {
+    place += file;
+    if (access(place.c_str(), F_OK) == 0) return std::move(place);
   }
   return {};
 }

@@ -12,7 +12,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,14 +53,14 @@ bool is_there(DevicePart part);
 
 // The folder of the file that holds this code, or empty where that is not known by an absolute path. Never depends on the
 // current folder or on how the program was called.
-std::filesystem::path own_folder();
+std::string own_folder();
 
 // Where Python's packages lie, for a tool that pip installed in `folder`: PREFIX/lib/python3.X/site-packages for PREFIX/bin, else nowhere.
-std::vector<std::filesystem::path> python_packages(const std::filesystem::path& folder);
+std::vector<std::string> python_packages(std::string_view folder);
 
 // The part's file, looked for beside our own file, in hemstitch/ there, in the folders of libraries beside the folder of programs, and,
 // for a tool that pip installed, in Python's package hemstitch. Empty if there is none.
-std::string find_part(const std::filesystem::path& folder, std::string_view name);
+std::string find_part(std::string_view folder, std::string_view name);
 
 struct LoadedPart {
   const PartTable* table = nullptr;

@@ -124,24 +124,24 @@ TEST_F(DeviceParts, WhatIsNoPartIsLeftOut) {
 }
 
 TEST_F(DeviceParts, IsFoundBesideItsLibraryAndNowhereElse) {
-  EXPECT_TRUE(find_part(folder_ / "bin", "cuda").empty());
+  EXPECT_TRUE(find_part((folder_ / "bin").string(), "cuda").empty());
   // Of a tool that pip installed.
   const std::string of_python = written("lib/python3.12/site-packages/hemstitch/libhemstitch-cuda.so.0", "");
-  EXPECT_EQ(find_part(folder_ / "bin", "cuda"), of_python);
-  EXPECT_TRUE(find_part(folder_ / "lib", "cuda").empty());
+  EXPECT_EQ(find_part((folder_ / "bin").string(), "cuda"), of_python);
+  EXPECT_TRUE(find_part((folder_ / "lib").string(), "cuda").empty());
   const std::string in_lib = written("lib/hemstitch/libhemstitch-cuda.so.0", "");
-  EXPECT_EQ(find_part(folder_ / "bin", "cuda"), in_lib);
-  EXPECT_EQ(find_part(folder_ / "lib", "cuda"), in_lib);
-  EXPECT_TRUE(find_part(folder_ / "lib", "webgpu").empty());
+  EXPECT_EQ(find_part((folder_ / "bin").string(), "cuda"), in_lib);
+  EXPECT_EQ(find_part((folder_ / "lib").string(), "cuda"), in_lib);
+  EXPECT_TRUE(find_part((folder_ / "lib").string(), "webgpu").empty());
   const std::string beside = written("lib/libhemstitch-cuda.so.0", "");
-  EXPECT_EQ(find_part(folder_ / "lib", "cuda"), beside);
+  EXPECT_EQ(find_part((folder_ / "lib").string(), "cuda"), beside);
   // Never relative to the current folder.
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(folder_);
   EXPECT_TRUE(find_part("lib", "cuda").empty());
   EXPECT_TRUE(find_part("", "cuda").empty());
   std::filesystem::current_path(before);
-  EXPECT_TRUE(own_folder().is_absolute());
+  EXPECT_TRUE(own_folder().starts_with("/"));
 }
 
 TEST_F(DeviceParts, ABackendThatCannotBeLoadedSaysWhy) {

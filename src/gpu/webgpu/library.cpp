@@ -32,13 +32,14 @@ std::string named_file() {
 // Files beside our own library, in Python's packages, and where the build found it.
 std::vector<std::string> nearby_files() {
   std::vector<std::string> paths;
-  if (const std::filesystem::path folder = own_folder(); !folder.empty()) {
-    for (const char* sub : {"", "lib", "../lib", "../" HEMSTITCH_LIBDIR})
-      paths.push_back((folder / sub / kFileName).string());
+  const std::string folder = own_folder();
+  if (!folder.empty()) {
+    for (const char* sub : {"", "/lib", "/../lib", "/../" HEMSTITCH_LIBDIR})
+      paths.push_back(fmt::format("{}{}/{}", folder, sub, kFileName));
   }
   // The package wgpu, for a tool that pip installed.
-  for (const std::filesystem::path& packages : python_packages(own_folder()))
-    paths.push_back((packages / "wgpu/resources" / kPythonFileName).string());
+  for (const std::string& packages : python_packages(folder))
+    paths.push_back(fmt::format("{}/wgpu/resources/{}", packages, kPythonFileName));
   paths.emplace_back(HEMSTITCH_WEBGPU_BUILD_LIBRARY);
   return paths;
 }
