@@ -1028,8 +1028,7 @@ fn restore(@builtin(workgroup_id) id: vec3u, @builtin(num_workgroups) size: vec3
         steps += kTableSteps;
       }
     } else {
-      // Bytes that begin inside a word may reach into one more chunk.
-      steps += kBatchSteps + (restore_sequences(frame, state, thread) + kChunkBytes + 2u) / kChunkBytes * kChunkSteps;
+      steps += kBatchSteps + restore_sequences(frame, state, thread) / kChunkBytes * kChunkSteps;
     }
     workgroupBarrier();
   }
