@@ -11,7 +11,7 @@
 #include "gpu/cuda/staged_upload.hpp"
 #include "hemstitch/files.hpp"
 #include "hemstitch/hemstitch.hpp"
-#include "search/device_search.hpp"
+#include "search/search_cuda_device.hpp"
 #include "search/search_cuda.hpp"
 #include "search/search_tuning.hpp"
 #include "search_cases.hpp"
