@@ -8,7 +8,7 @@ struct OnDevice::Impl {
   std::shared_ptr<void> current;
 };
 
-OnDevice::OnDevice(int device) : impl_(std::make_unique<Impl>(make_device_current(device))) {}
+OnDevice::OnDevice(int device) : impl_(new Impl{make_device_current(device)}) {}
 OnDevice::~OnDevice() = default;
 
 }  // namespace hemstitch
