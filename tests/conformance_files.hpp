@@ -2,6 +2,7 @@
 // content to its hash; here the reference says what a file's content is.
 #pragma once
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>

@@ -27,6 +27,24 @@ std::string_view name(std::uint32_t length) {
   return {name_room, std::min<std::size_t>(length, sizeof name_room)};
 }
 
+CompressOptions lz4_options(int level, std::uint32_t block_bytes, int block_checksums, int content_checksum,
+                            double content_bytes) {
+  CompressOptions options;
+  options.level = level;
+  options.block_bytes = block_bytes;
+  options.block_checksums = block_checksums != 0;
+  options.content_checksum = content_checksum != 0;
+  if (content_bytes >= 0) options.content_bytes = static_cast<std::uint64_t>(content_bytes);
+  return options;
+}
+
+CompressOptions gzip_options(int blocked, int level) {
+  CompressOptions options;
+  options.format = blocked != 0 ? Format::kBgzf : Format::kGzip;
+  options.level = level;
+  return options;
+}
+
 // ---- For all calls ----
 
 EXPORT("textPlace") const char* text_place() { return text.data(); }

@@ -38,23 +38,16 @@ std::size_t write_raw_zstd_blocks(std::span<const std::byte>, std::span<std::byt
 
 namespace web {
 
-// As the planners take them (planner.cpp, gzip_planner.cpp).
 EXPORT("beginLz4")
 void begin_lz4(int level, std::uint32_t block_bytes, int block_checksums, int content_checksum,
                double content_bytes, double batch_bytes) {
-  CompressOptions options;
-  options.level = level;
-  options.block_bytes = block_bytes;
-  options.block_checksums = block_checksums != 0;
-  options.content_checksum = content_checksum != 0;
-  if (content_bytes >= 0) options.content_bytes = static_cast<std::uint64_t>(content_bytes);
-  writer = std::make_unique<CpuCompression>(options, static_cast<std::uint64_t>(batch_bytes), limits);
+  writer = std::make_unique<CpuCompression>(
+      lz4_options(level, block_bytes, block_checksums, content_checksum, content_bytes),
+      static_cast<std::uint64_t>(batch_bytes), limits);
 }
 EXPORT("beginGzip") void begin_gzip(int blocked, int level, double batch_bytes) {
-  CompressOptions options;
-  options.format = blocked != 0 ? Format::kBgzf : Format::kGzip;
-  options.level = level;
-  writer = std::make_unique<CpuCompression>(options, static_cast<std::uint64_t>(batch_bytes), limits);
+  writer = std::make_unique<CpuCompression>(gzip_options(blocked, level),
+                                            static_cast<std::uint64_t>(batch_bytes), limits);
 }
 
 // What is read: 0: LZ4, 1: gzip or BGZF, 2: Zstandard.

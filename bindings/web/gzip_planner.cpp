@@ -24,12 +24,9 @@ std::unique_ptr<SideIndex> make_bgzf_index() { __builtin_trap(); }
 
 namespace web {
 
-// Level 0 means the default.
 EXPORT("beginGzip") void begin_gzip(int blocked, int level, double batch_bytes) {
-  CompressOptions options;
-  options.format = blocked != 0 ? Format::kBgzf : Format::kGzip;
-  options.level = level;
-  writer = std::make_unique<GzipCompression>(options, static_cast<std::uint64_t>(batch_bytes), limits);
+  writer = std::make_unique<GzipCompression>(gzip_options(blocked, level),
+                                             static_cast<std::uint64_t>(batch_bytes), limits);
 }
 EXPORT("beginRestoring") void begin_restoring(int verify_checksums, double batch_bytes) {
   reader =

@@ -44,17 +44,12 @@ std::vector<std::uint32_t> matches;
 
 // ---- LZ4 ----
 
-// A level or a block size of 0 means the format's default; a negative content size means that it is unknown.
 EXPORT("beginLz4")
 void begin_lz4(int level, std::uint32_t block_bytes, int block_checksums, int content_checksum,
                double content_bytes, double batch_bytes) {
-  CompressOptions options;
-  options.level = level;
-  options.block_bytes = block_bytes;
-  options.block_checksums = block_checksums != 0;
-  options.content_checksum = content_checksum != 0;
-  if (content_bytes >= 0) options.content_bytes = static_cast<std::uint64_t>(content_bytes);
-  writer = std::make_unique<Lz4Compression>(options, static_cast<std::uint64_t>(batch_bytes), limits);
+  writer = std::make_unique<Lz4Compression>(
+      lz4_options(level, block_bytes, block_checksums, content_checksum, content_bytes),
+      static_cast<std::uint64_t>(batch_bytes), limits);
 }
 EXPORT("beginRestoring") void begin_restoring(int verify_checksums, double batch_bytes) {
   reader =

@@ -69,7 +69,8 @@ std::string resolved(const char* name) {
 
 // Without the slash at its end.
 std::string_view parent_of(std::string_view path) {
-  return path.substr(0, path.find_last_of('/') == path.npos ? 0 : path.find_last_of('/'));
+  const std::size_t slash = path.rfind('/');
+  return slash == path.npos ? std::string_view() : path.substr(0, slash);
 }
 
 std::string own_part_file(DevicePart part) {
@@ -77,17 +78,15 @@ std::string own_part_file(DevicePart part) {
   return getauxval(AT_SECURE) != 0 ? std::string() : find_part(own_folder(), named(part).name);
 }
 
-const std::string& part_file(DevicePart part) {
-  switch (part) {
-    case DevicePart::kCuda: {
-      static const std::string file = own_part_file(DevicePart::kCuda);
-      return file;
-    }
-    case DevicePart::kWebgpu:
-      break;
-  }
-  static const std::string file = own_part_file(DevicePart::kWebgpu);
+// Each is looked for, and loaded, once.
+template <DevicePart part>
+const std::string& file_of() {
+  static const std::string file = own_part_file(part);
   return file;
+}
+
+const std::string& part_file(DevicePart part) {
+  return part == DevicePart::kCuda ? file_of<DevicePart::kCuda>() : file_of<DevicePart::kWebgpu>();
 }
 
 LoadedPart load_own_part(DevicePart part) {
@@ -99,17 +98,14 @@ LoadedPart load_own_part(DevicePart part) {
   return loaded;
 }
 
-const LoadedPart& own_part(DevicePart part) {
-  switch (part) {
-    case DevicePart::kCuda: {
-      static const LoadedPart loaded = load_own_part(DevicePart::kCuda);
-      return loaded;
-    }
-    case DevicePart::kWebgpu:
-      break;
-  }
-  static const LoadedPart loaded = load_own_part(DevicePart::kWebgpu);
+template <DevicePart part>
+const LoadedPart& loaded_part() {
+  static const LoadedPart loaded = load_own_part(part);
   return loaded;
+}
+
+const LoadedPart& own_part(DevicePart part) {
+  return part == DevicePart::kCuda ? loaded_part<DevicePart::kCuda>() : loaded_part<DevicePart::kWebgpu>();
 }
 
 }  // namespace
