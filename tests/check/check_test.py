@@ -201,6 +201,21 @@ class Check(unittest.TestCase):
                 self.assertEqual((status, left_out), (1, {}), self.output)
                 self.assertEqual(failed, [f"{step}: {program} not here"])
 
+    def test_what_failed_stands_at_the_end_with_its_output(self):
+        junit = '<testsuite><testcase name="two"><failure/><system-out>two is not three</system-out></testcase></testsuite>'
+        write_program(self.programs / "ctest", STAND_INS["ctest"].replace(JUNIT, junit))
+        write_program(self.root / "tools" / "package", "echo no package; exit 1")
+        status, _, _, failed = self.check()
+        end = self.output.partition("== what failed")[2]
+        self.assertEqual((status, len(failed)), (1, 4), self.output)
+        for name in ("dev", "asan", "tsan"):
+            self.assertIn(f"-- {name}: two FAILED\ntwo is not three\n", end)
+        self.assertRegex(end, "no package\n== package FAILED after [0-9]+ s")
+        write_program(self.programs / "ctest", STAND_INS["ctest"])
+        write_program(self.root / "tools" / "package", "")
+        self.assertEqual(self.check()[0], 0)
+        self.assertNotIn("== what failed", self.output)
+
 
 if __name__ == "__main__":
     unittest.main()
