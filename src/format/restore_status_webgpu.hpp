@@ -7,6 +7,9 @@
 
 namespace hemstitch::webgpu {
 
+// What the host writes before the shaders begin; none of them writes it.
+inline constexpr std::uint32_t kUnwritten = UINT32_MAX;
+
 // kDeviceFault for a number that no shader writes.
 constexpr Status restore_status(std::uint32_t number) {
   switch (number) {

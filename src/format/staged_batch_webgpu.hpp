@@ -86,6 +86,11 @@ StagedBatch staged_restoration(const Table& table, Plan plan, Recording recordin
   staged.data = plan.data;
   staged.data_bytes = table.data_bytes;
   staged.add_table(plan.rows, table.rows);
+  // A driver may stop a shader before it writes how far it came. Zeros would read as an empty content that is whole;
+  // this is a fault of the device, and later steps leave it.
+  State unwritten;
+  unwritten.status = kUnwritten;
+  staged.add_table(plan.results, std::vector(table.rows.size(), unwritten));
   staged.results = {{plan.results, table.rows.size() * sizeof(State)}};
   staged.output = plan.output;
   staged.most_output_bytes = table.output_bytes;

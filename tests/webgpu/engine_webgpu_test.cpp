@@ -348,6 +348,22 @@ TEST(WebgpuStagedBatch, ReadsResults) {
   EXPECT_EQ(content.blocks[1].bytes, 40u);
 }
 
+// As after a driver that stopped the shader: nothing restored, and not a word about it, must not pass as empty content.
+TEST(WebgpuStagedBatch, WhatNoStepWroteIsAFault) {
+  const webgpu::BlockSizes blocks[] = {{0, 100, 100}, {0, 50, 40}};
+  for (const Format format : {Format::kLz4, Format::kGzip, Format::kZstd}) {
+    const webgpu::StagedBatch staged = webgpu::device_format(format)->stage_restore(blocks);
+    ASSERT_EQ(staged.results.size(), 1u);
+    const auto copied = std::ranges::find_if(
+        staged.tables, [&](const auto& table) { return table.to == staged.results[0].from; });
+    ASSERT_NE(copied, staged.tables.end());
+    ASSERT_EQ(copied->rows.size(), staged.results[0].bytes);
+    const webgpu::BatchOutput output = staged.read_results(copied->rows);
+    ASSERT_EQ(output.blocks.size(), 2u);
+    for (const webgpu::BlockOutput& block : output.blocks) EXPECT_EQ(block.status, Status::kDeviceFault);
+  }
+}
+
 TEST_F(WebgpuEngine, ASecondRunCompilesNoShader) {
   const auto device = std::make_shared<webgpu::Device>(testing::device_options());
   const auto run = [&] {

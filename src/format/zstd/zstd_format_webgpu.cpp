@@ -14,13 +14,7 @@ class ZstdDeviceFormat : public DeviceFormat {
     for (const BlockSizes& block : blocks)
       table.add(block.history_bytes, block.input_bytes, block.room_bytes);
     const ZstdRestorePlan plan = plan_zstd_restore(table);
-    StagedBatch staged = staged_restoration<ZstdRestoreState>(table, plan, record_zstd_restore(plan, table));
-    // A driver may stop the first turn before it writes how far it came (zstd_restore.wgsl, kTurnSteps). What is there then is kDeviceFault, and later
-    // turns leave it.
-    ZstdRestoreState unwritten;
-    unwritten.status = UINT32_MAX;
-    staged.add_table(plan.results, std::vector(table.rows.size(), unwritten));
-    return staged;
+    return staged_restoration<ZstdRestoreState>(table, plan, record_zstd_restore(plan, table));
   }
 };
 
