@@ -7,41 +7,37 @@ with its switches (`override`s that are true or false) off and on, and its sizes
 Needs Debian's chromium, no GPU: it brings a software driver. Exit 77: skipped, there is no chromium and HEMSTITCH_REQUIRE
 does not name webgpu.
 """
-import http.server
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
-import threading
+from pathlib import Path
 
-PAGE = """<!doctype html><script>
-const report = body => fetch('/report', {method: 'POST', body: JSON.stringify(body)});
-(async () => {
-  try {
-    const adapter = await navigator.gpu?.requestAdapter();
-    if (!adapter) return report({failure: 'the browser gives no WebGPU adapter'});
-    const device = await adapter.requestDevice();
-    const results = [];
-    for (const shader of await (await fetch('/shaders')).json()) {
-      const module = device.createShaderModule({code: shader.text});
-      const messages = (await module.getCompilationInfo()).messages.map(m => `${m.type}, line ${m.lineNum}: ${m.message}`);
-      let pipelines = 0;
-      for (const entryPoint of shader.entry_points)
-        for (const constants of shader.permutations) {
-          try {
-            await device.createComputePipelineAsync({layout: 'auto', compute: {module, entryPoint, constants}});
-            pipelines++;
-          } catch (error) { messages.push(`${entryPoint} ${JSON.stringify(constants)}: ${error.message}`); }
-        }
-      results.push({path: shader.path, pipelines, messages});
-    }
-    await report({results});
-  } catch (error) { await report({failure: String(error)}); }
-})();
-</script>"""
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "web"))
+from browser import FAST_COMPILER, WEBGPU, Browser, find_chromium  # noqa: E402
+from site_of_tests import Site  # noqa: E402
+
+COMPILE = """
+  const adapter = await navigator.gpu?.requestAdapter();
+  if (!adapter) throw new Error('the browser gives no WebGPU adapter');
+  const device = await adapter.requestDevice();
+  const results = [];
+  for (const shader of await (await fetch('/data/shaders')).json()) {
+    const module = device.createShaderModule({code: shader.text});
+    const messages = (await module.getCompilationInfo()).messages.map(m => `${m.type}, line ${m.lineNum}: ${m.message}`);
+    let pipelines = 0;
+    for (const entryPoint of shader.entry_points)
+      for (const constants of shader.permutations) {
+        try {
+          await device.createComputePipelineAsync({layout: 'auto', compute: {module, entryPoint, constants}});
+          pipelines++;
+        } catch (error) { messages.push(`${entryPoint} ${JSON.stringify(constants)}: ${error.message}`); }
+      }
+    results.push({path: shader.path, pipelines, messages});
+  }
+  return results;
+"""
 
 
 # Of overrides that are numbers, the largest value that the host gives them.
@@ -61,8 +57,7 @@ def permutations(text):
 
 
 def main():
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if not chromium:
+    if not find_chromium():
         if "webgpu" in os.environ.get("HEMSTITCH_REQUIRE", "").split(","):
             sys.exit("FAILED: HEMSTITCH_REQUIRE names webgpu, and chromium is not here (tools/setup webgpu-test installs it)")
         print("skipped: there is no chromium (tools/setup webgpu-test installs it)")
@@ -70,54 +65,15 @@ def main():
     shaders = json.loads(subprocess.run([sys.argv[1]], check=True, capture_output=True).stdout)
     for shader in shaders:
         shader["permutations"] = permutations(shader["text"])
-    answer = []
-    answered = threading.Event()
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def reply(self, kind, body):
-            self.send_response(200)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def do_GET(self):
-            if self.path == "/shaders":
-                self.reply("application/json", json.dumps(shaders).encode())
-            else:
-                self.reply("text/html", PAGE.encode())
-
-        def do_POST(self):
-            answer.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.reply("text/plain", b"")
-            answered.set()
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        # Drivers that the other tests name are not for the browser.
-        environment = {k: v for k, v in os.environ.items() if k not in ("VK_DRIVER_FILES", "VK_ICD_FILENAMES")}
-        browser = subprocess.Popen(
-            [chromium, "--headless=new", "--no-sandbox", "--enable-unsafe-webgpu", "--disable-dev-shm-usage",
-             f"--user-data-dir={profile}", f"http://127.0.0.1:{server.server_port}/"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
-        try:
-            came = answered.wait(180)
-        finally:
-            browser.terminate()
-            _, errors = browser.communicate(timeout=30)
-    if not came:
-        sys.exit(f"FAILED: the browser gave no answer in 180 s\n{errors.decode(errors='replace')[-2000:]}")
-    if "failure" in answer[0]:
-        sys.exit(f"FAILED: {answer[0]['failure']}")
-    messages = [f"{result['path']}: {message}" for result in answer[0]["results"] for message in result["messages"]]
+    site = Site(Path(__file__).parent)
+    site.data |= {"empty.html": b"<!doctype html>", "shaders": json.dumps(shaders).encode()}
+    with Browser(WEBGPU, FAST_COMPILER) as browser:
+        results = browser.page(f"{site.url}/data/empty.html").evaluate(COMPILE, timeout=180)
+    messages = [f"{result['path']}: {message}" for result in results for message in result["messages"]]
     # naga wants the `return` behind a loop that never ends by itself, and Tint warns of it.
     wrong = [message for message in messages if ": warning, " not in message]
-    count = sum(result["pipelines"] for result in answer[0]["results"])
-    print("\n".join(messages + [f"{len(answer[0]['results'])} shaders, {count} pipelines, {len(wrong)} errors of Tint"]))
+    count = sum(result["pipelines"] for result in results)
+    print("\n".join(messages + [f"{len(results)} shaders, {count} pipelines, {len(wrong)} errors of Tint"]))
     sys.exit(1 if wrong or count == 0 else 0)
 
 
