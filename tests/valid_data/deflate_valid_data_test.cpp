@@ -98,7 +98,7 @@ TEST(DeflateValidData, BgzfFilesAreRestored) {
 }
 
 TEST_WITH_THREADS(DeflateValidData, FilesAreRestored) {
-  for (std::uint64_t seed = 0; seed < 40; seed += kSeedsTriedOneOf)
+  for (std::uint64_t seed = 0; seed < 40; seed += kTriedOneOf)
     for (const unsigned threads : {2, 8}) {
       SCOPED_TRACE(seed);
       expect_by_backends(valid_gzip_file(seed, 1'000'000), reads(Format::kGzip, threads));

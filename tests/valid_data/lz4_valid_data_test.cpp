@@ -49,7 +49,7 @@ TEST(Lz4ValidData, FramesAreRestored) {
 }
 
 TEST_WITH_THREADS(Lz4ValidData, FramesAreRestored) {
-  for (std::uint64_t seed = 0; seed < 40; seed += kSeedsTriedOneOf)
+  for (std::uint64_t seed = 0; seed < 40; seed += kTriedOneOf)
     for (const unsigned threads : {2, 8}) {
       SCOPED_TRACE(seed);
       expect_by_backends(valid_lz4_frames(seed, kLargeBytes), by_threads(threads));

@@ -8,24 +8,18 @@
 #include <vector>
 
 #include "hemstitch/hemstitch.hpp"
+#include "tried_one_of.hpp"
 #include "valid_data.hpp"
 
 namespace hemstitch::testing {
 
 inline constexpr std::size_t kSmallBytes = 5000, kLargeBytes = 300'000;
 
-// Sanitizers take many times as long: they get some of the seeds.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr std::uint64_t kSeedsTriedOneOf = 7;
-#else
-inline constexpr std::uint64_t kSeedsTriedOneOf = 1;
-#endif
-
 // Calls expect(made) with data of many seeds, of which some is large.
 template <class Expect>
 void for_many_seeds(ValidDataGenerator& make, const Expect& expect) {
   for (const auto& [seeds, most_bytes] : {std::pair{2000U, kSmallBytes}, {40U, kLargeBytes}})
-    for (std::uint64_t seed = 0; seed < seeds && !::testing::Test::HasFailure(); seed += kSeedsTriedOneOf) {
+    for (std::uint64_t seed = 0; seed < seeds && !::testing::Test::HasFailure(); seed += kTriedOneOf) {
       SCOPED_TRACE("seed " + std::to_string(seed) + ", at most " + std::to_string(most_bytes) + " bytes");
       expect(make(seed, most_bytes));
     }

@@ -42,11 +42,11 @@ void expect_restored(const ValidData& made) {
 }
 
 TEST(ZstdValidData, IsRestored) {
-  for (std::uint64_t seed = 0; seed < 3000 && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 0; seed < 3000 && !HasFailure(); seed += kTriedOneOf) {
     SCOPED_TRACE(seed);
     expect_restored(valid_zstd_frame(seed, kSmallBytes));
   }
-  for (std::uint64_t seed = 0; seed < 60 && !HasFailure(); ++seed) {
+  for (std::uint64_t seed = 0; seed < 60 && !HasFailure(); seed += kTriedOneOf) {
     SCOPED_TRACE(seed);
     expect_restored(valid_zstd_frame(seed, kLargeBytes));
   }
@@ -270,6 +270,7 @@ std::vector<std::string> all_that_is_allowed() {
 }
 
 TEST(ZstdValidData, HasAllThatTheFormatAllows) {
+  if constexpr (kTriedOneOf > 1) GTEST_SKIP() << "skipped: the data is the same with sanitizers";
   SeenInZstd seen;
   for (std::uint64_t seed = 0; seed < 3000; ++seed) seen.see_frame(valid_zstd_frame(seed, kSmallBytes));
   for (std::uint64_t seed = 0; seed < 300; ++seed) seen.see_frame(valid_zstd_frame(seed, kLargeBytes));
