@@ -1,3 +1,4 @@
+# label: once
 # What auto picks: figures measured and kept, sizes that go where, and what each says of it.
 needs python3 lz4
 figures=$XDG_CACHE_HOME/hemstitch/figures

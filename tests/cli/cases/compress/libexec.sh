@@ -1,3 +1,4 @@
+# label: once
 # The scripts that take the place of igzip, unpigz and bgzip, beside what these programs do.
 needs gzip bgzip igzip
 own=$HEMSTITCH_SOURCE/cli/libexec

@@ -1,3 +1,4 @@
+# label: once
 # igzip, unpigz and bgzip -d: the scripts that take their place end with 0 where these programs do, with the same content, and with an
 # error where they do. Only differences are printed: pigz takes a header that is cut off or unknown for other bytes, and igzip does not;
 # it restores zlib, too; and for bgzip zeros after the blocks are damage.

@@ -1,3 +1,4 @@
+# label: once
 needs python3
 text 30000 | tr 1-5 a-e >data
 # Times differ, all else is exact.
