@@ -222,6 +222,7 @@ std::optional<FrameRestorer::Frames> FrameRestorer::plan_frames(std::span<const 
   Frames frames;
   std::optional<FrameIndex> index = index_separate_blocks(input, options_.verify_checksums);
   if (!index || !engine_.supports(*index->format, Direction::kRestore)) return std::nullopt;
+  if (options_.format && index->format->id() != *options_.format) return std::nullopt;
   frames.index = std::move(*index);
   const FrameFormat& format = *frames.index.format;
   // A frame need not name its dictionary, of which more than history may matter.

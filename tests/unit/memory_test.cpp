@@ -246,6 +246,28 @@ TEST_WITH_THREADS(Memory, ManyAreWhatEachIsByItself) {
   EXPECT_EQ(status_thrown([&] { compress_many(spans(inputs), sized); }), Status::kInvalidOption);
 }
 
+TEST_WITH_THREADS(Memory, DataOfAnotherFormatThanTheNamedOneIsRefused) {
+  for (const std::size_t bytes : {std::size_t{9}, std::size_t{2000}, std::size_t{300'000}}) {
+    const Bytes content = wordy_bytes(bytes);
+    for (const Format written : {Format::kLz4, Format::kBgzf, Format::kGzip, Format::kZstd}) {
+      const std::vector<Bytes> packed(2, compress(content, {.format = written}));
+      for (const Format named : {Format::kLz4, Format::kZstd, Format::kGzip}) {
+        SCOPED_TRACE(std::to_string(static_cast<int>(written)) + " " + std::to_string(static_cast<int>(named)));
+        const bool fits = written == named || (written == Format::kBgzf && named == Format::kGzip);
+        const std::vector<OneOfMany> many = restore_many(spans(packed), restoring(named));
+        for (const OneOfMany& one : many) {
+          EXPECT_EQ(one.status, fits ? Status::kOk : Status::kUnknownFormat) << one.message;
+          EXPECT_TRUE(!fits || one.bytes == content);
+        }
+        if (fits)
+          EXPECT_TRUE(restore(packed[0], restoring(named)) == content);
+        else
+          EXPECT_EQ(status_thrown([&] { restore(packed[0], restoring(named)); }), Status::kUnknownFormat);
+      }
+    }
+  }
+}
+
 TEST_WITH_THREADS(Memory, DamageOfOneIsItsOwn) {
   const Bytes content = mixed_bytes(30000), frame = compress(content);
   std::vector<Bytes> packed(200, frame);
