@@ -252,7 +252,8 @@ TEST_WITH_THREADS(Memory, DataOfAnotherFormatThanTheNamedOneIsRefused) {
     for (const Format written : {Format::kLz4, Format::kBgzf, Format::kGzip, Format::kZstd}) {
       const std::vector<Bytes> packed(2, compress(content, {.format = written}));
       for (const Format named : {Format::kLz4, Format::kZstd, Format::kGzip}) {
-        SCOPED_TRACE(std::to_string(static_cast<int>(written)) + " " + std::to_string(static_cast<int>(named)));
+        SCOPED_TRACE(std::to_string(static_cast<int>(written)) + " " +
+                     std::to_string(static_cast<int>(named)));
         const bool fits = written == named || (written == Format::kBgzf && named == Format::kGzip);
         const std::vector<OneOfMany> many = restore_many(spans(packed), restoring(named));
         for (const OneOfMany& one : many) {

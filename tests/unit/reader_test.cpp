@@ -19,6 +19,7 @@
 #include "shapes.hpp"
 #include "skippable_frames.hpp"
 #include "threads.hpp"
+#include "tried_one_of.hpp"
 
 namespace hemstitch::testing {
 namespace {
@@ -121,6 +122,7 @@ TEST_WITH_THREADS(Reader, ReadsAllInOrder) {
   for (const PulledInput& input : pulled_inputs()) {
     SCOPED_TRACE(input.name);
     for (const std::size_t piece : {std::size_t{1} << 24, std::size_t{100'003}}) {
+      if (kTriedOneOf > 1 && piece > input.content.size()) continue;
       Reader memory(std::span<const std::byte>(input.bytes), options_for(input));
       EXPECT_EQ(read_all(memory, piece), input.content);
     }
@@ -138,7 +140,8 @@ TEST_WITH_THREADS(Reader, SeeksAnywhere) {
     std::vector<std::uint64_t> places{
         0, end, end + 1, UINT64_MAX, 0, end / 2, end - std::min<std::uint64_t>(end, 1), 1, 0};
     // Where all before a place is restored each time, few places will do.
-    for (int i = 0; i < (input.has_places ? 30 : 3); ++i) places.push_back(random() % (end + 1));
+    for (unsigned i = 0; i < (input.has_places ? 30 / kTriedOneOf : 3); ++i)
+      places.push_back(random() % (end + 1));
     for (const std::uint64_t place : places) {
       reader.seek(place);
       expect_at(reader, input.content, place, 1 + random() % 200'000);

@@ -19,7 +19,9 @@ pigz -i -p 2 -c mixed >pigz_i.gz && check pigz_i.gz mixed
 pigz -0 -p 2 -c mixed >pigz_0.gz && check pigz_0.gz mixed
 igzip -0 -c data >igzip0.gz && check igzip0.gz data
 igzip -3 -c mixed >igzip3.gz && check igzip3.gz mixed
-for level in 1 6 12; do hemstitch -z --format gzip -$level -c mixed >own.gz && check own.gz mixed; done
+levels=(1 6 12)
+if [[ ${HEMSTITCH_SANITIZE-} == thread ]]; then levels=(6); fi
+for level in "${levels[@]}"; do hemstitch -z --format gzip -$level -c mixed >own.gz && check own.gz mixed; done
 head -c 150000 mixed >short
 zopfli --i1 -c short >zopfli.gz
 cat zopfli.gz zopfli.gz zopfli.gz >three.gz && cat short short short >three && check three.gz three

@@ -16,6 +16,8 @@ X
 for format in gzip zstd; do
   for file in data changed; do
     hemstitch --rsyncable --format $format -c $file >$file.$format
+    # For threads to meet, one of the files is enough.
+    if [[ ${HEMSTITCH_SANITIZE-} == thread && $file == changed ]]; then continue; fi
     $format -dc <$file.$format | cmp - $file
     hemstitch -dc $file.$format | cmp - $file
     hemstitch -dc --backend reference $file.$format | cmp - $file
