@@ -84,7 +84,7 @@ const kSequences = 3u;
 // About how many steps of loops a turn may take: a driver may stop a shader that runs long (lavapipe stops loops after 65,535
 // steps). No part takes more than a second turn's: literals an eighth of a step each, and the bytes of a part's sequences, which are
 // 128 KB at most, 48 steps for each chunk; more where short sequences of a chunk repeat each other, which is not counted: a turn that a
-// driver stops is a fault of the device (zstd_format_webgpu.cpp).
+// driver stops is a fault of the device (staged_batch_webgpu.hpp).
 const kTurnSteps = 32768u;
 const kHeaderSteps = 16u;
 const kHuffmanSteps = 1500u;
