@@ -13,7 +13,6 @@
 #include "pipeline/stream.hpp"
 #include "shapes.hpp"
 #include "threads.hpp"
-#include "tried_one_of.hpp"
 #include "zlib_oracle.hpp"
 
 namespace hemstitch::testing {
@@ -251,7 +250,7 @@ void expect_stops(const char* name, const Call& call) {
 }
 
 TEST_WITH_THREADS(PushedStreams, CallersCancelBetweenPieces) {
-  const Bytes content = mixed_bytes(kTriedOneOf > 1 ? 6'000'000 : 20'000'000, 7);
+  const Bytes content = mixed_bytes(20'000'000, 7);
   std::vector<std::span<const std::byte>> many;
   for (std::size_t at = 0; at < content.size(); at += 200'000)
     many.push_back(std::span(content).subspan(at, 200'000));
