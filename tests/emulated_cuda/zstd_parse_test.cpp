@@ -142,16 +142,9 @@ void expect_parses(std::span<const ParsedBlock> blocks, unsigned far_count, std:
     prices.push_back(content.empty() ? ZstdPrices() : zstd_prices_of(content, lazy));
     device_prices.push_back(device_prices_of(prices.back()));
   }
-  // Room for the states of two warps: each takes several turns.
-  constexpr std::uint64_t kStateBytes = 170 << 10;
-  cuda::Carver counted(nullptr);
-  cuda::take_zstd_states(batch.blocks(), kStateBytes, counted);
-  Bytes scratch(counted.bytes(), std::byte{0x5F});
-  cuda::Carver carver(scratch.data());
-  const cuda::ZstdStates states = cuda::take_zstd_states(batch.blocks(), kStateBytes, carver);
-  for (const ZstdPass& pass : {ZstdPass{.knows = 1, .tries = 0}, ZstdPass{}}) {
-    cuda::parse_zstd_optimal_cuda(batch.blocks(), batch.found(), device_prices.data(), pass, states,
-                                  batch.out(), nullptr);
+  for (const ZstdPass& pass : {kZstdCheapPass, kZstdFullPass}) {
+    cuda::parse_zstd_optimal_cuda(batch.blocks(), batch.found(), device_prices.data(), pass, batch.out(),
+                                  nullptr);
     for (std::size_t i = 0; i < blocks.size(); ++i)
       batch.expect(i, parse_zstd_optimal(blocks[i].input(), prices[i], pass),
                    what + ", knows " + std::to_string(pass.knows) + ", block " + std::to_string(i));
@@ -178,8 +171,8 @@ TEST(EmulatedZstdParse, SizesAroundBoundaries) {
   std::size_t tried = 0;
   for (const unsigned far_count : {0u, 1u, 2u}) {
     std::vector<ParsedBlock> blocks;
-    for (const std::size_t bytes :
-         {0, 1, 2, 3, 4, 5, 30, 31, 32, 33, 61, 62, 63, 64, 1023, 1024, 1025, 1279, 1280, 1281, 2049, 3333})
+    for (const std::size_t bytes : {0,  1,  2,   3,    4,    5,    30,   31,   32,   33,   61,   62,
+                                    63, 64, 145, 2047, 2048, 2049, 2303, 2304, 2305, 4096, 4097, 5333})
       if (tried++ % kTriedOneOf == 0)
         blocks.push_back(parsed_block(table_bytes(bytes + 700, static_cast<std::uint32_t>(bytes)),
                                       bytes % 2 == 0 ? 700 : 0, far_count));
@@ -239,8 +232,8 @@ TEST(EmulatedZstdParse, AnyTrueMatches) {
                data[p + length] == data[p + length - offset])
           ++length;
         if (length > 8 && random() % 2 == 0) length -= random() % 4;
-        // States of 148 positions are at hand.
-        if (length > 152 && random() % 3 != 0) length = 145 + random() % 8;
+        // Around the longest that is solved.
+        if (length > 152 && random() % 3 != 0) length = kZstdMostSolvedBytes - 4 + random() % 8;
         return {static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(length)};
       };
       if (const Match one = match(kMaxRecordLength); one.length >= 4)
@@ -248,7 +241,7 @@ TEST(EmulatedZstdParse, AnyTrueMatches) {
       if (const Match one = match(3); one.length == 3)
         block.near_offsets[i] = static_cast<std::uint16_t>(one.offset);
       for (WideRecords& far : block.far_records)
-        if (const Match one = match(144); one.length >= 4) far[i] = one;
+        if (const Match one = match(kZstdMostSolvedBytes); one.length >= 4) far[i] = one;
     }
     expect_parses({&block, 1}, 2, "any matches " + std::to_string(seed));
   }

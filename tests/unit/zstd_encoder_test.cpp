@@ -308,7 +308,8 @@ std::int64_t zstd_cost_of(const ZstdPrices& prices, std::span<const std::byte> c
                           const std::vector<Sequence>& parsed) {
   std::int64_t cost = 0;
   for (const ZstdSequence& sequence : zstd_sequences_of(parsed))
-    cost += prices.run[sequence.literals] + prices.match[sequence.match] +
+    cost += prices.run[sequence.literals] +
+            prices.match[std::min<std::size_t>(sequence.match, kZstdMostPricedMatch)] +
             prices.offset_value(sequence.offset_value);
   for (const std::byte literal : zstd_literals_of(content, parsed))
     cost += prices.literal[static_cast<std::size_t>(literal)];
@@ -390,6 +391,25 @@ TEST(ZstdEncoder, TheOptimalParseTriesOffsetsThatComeNext) {
   };
   EXPECT_EQ(matches_with({.knows = 1, .tries = 0}), 1u);
   EXPECT_GT(matches_with({.knows = 1, .tries = 1}), 10u);
+}
+
+// No match is priced with more than some 144 bytes, but none is cut off there.
+TEST(ZstdEncoder, TheOptimalParseTakesLongMatchesWhole) {
+  for (const std::size_t bytes : {kZstdMostSolvedBytes - 1, kZstdMostSolvedBytes, kZstdMostSolvedBytes + 1,
+                                  2 * kZstdMostSolvedBytes + 2, std::size_t{5000}}) {
+    const Bytes once = random_bytes(bytes, 3);
+    const Bytes content = once + random_bytes(40, 4) + once + random_bytes(9, 5);
+    const MatchRecords records = find_hash_chain({content, 0}, {});
+    const NearOffsets near(content.size(), 0);
+    const ZstdParseInput input{content, 0, records, near, {}};
+    const ZstdPrices prices = zstd_prices_of(content, parse_zstd_lazy(input));
+    for (const ZstdPass& pass : {kZstdCheapPass, kZstdFullPass}) {
+      const std::vector<Sequence> parsed = parse_zstd_optimal(input, prices, pass);
+      ASSERT_EQ(parsed.size(), 2u) << bytes;
+      EXPECT_EQ(parsed[0].match_length, bytes);
+      EXPECT_EQ(parsed[0].offset, bytes + 40);
+    }
+  }
 }
 
 // A part as a frame; the history before it is content of raw blocks.

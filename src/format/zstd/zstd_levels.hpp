@@ -59,7 +59,6 @@ struct ZstdLevel {
 // `level` is -7..22.
 inline ZstdLevel zstd_level(int level) {
   constexpr unsigned kHashBits = 14;
-  constexpr ZstdPass kCheapPass{.knows = 1, .tries = 0}, kFullPass{.knows = 3, .tries = 3};
   const ZstdLevelRow& row = zstd_level_row(level);
   ZstdLevel result;
   result.finder = {.hash_bits = kHashBits,
@@ -73,8 +72,8 @@ inline ZstdLevel zstd_level(int level) {
     result.far.front().grid_bytes = 4;
     result.far.push_back({.hash_bits = row.far_hash_bits, .hash_bytes = 5, .ways = 4, .grid_bytes = 1});
   }
-  result.passes.assign(row.cheap_passes, kCheapPass);
-  result.passes.insert(result.passes.end(), row.full_passes, kFullPass);
+  result.passes.assign(row.cheap_passes, kZstdCheapPass);
+  result.passes.insert(result.passes.end(), row.full_passes, kZstdFullPass);
   return result;
 }
 

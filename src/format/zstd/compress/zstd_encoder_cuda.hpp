@@ -8,8 +8,7 @@
 //   size                                      tables, states, and how many bytes each block takes
 //   pack                                      bytes, wherever the caller has placed them
 //
-// Memory is used again. Nothing reads records after the last parse: what writing needs lies there then. The finders' scratch, then sequences share another part; so do, behind the sequences,
-// the states of an optimal parse and what is counted of its result.
+// Memory is used again. Nothing reads records after the last parse: what writing needs lies there then. The finders' scratch, then sequences and what is counted of them share another part.
 #pragma once
 
 #include <algorithm>
@@ -27,12 +26,6 @@
 #include "match/near_three/near_three_wide_cuda.hpp"
 
 namespace hemstitch::cuda {
-
-// How much memory the states of what is solved at once may take, so that a batch takes 20 bytes for each byte of content.
-constexpr std::uint64_t zstd_state_bytes(std::uint64_t content_bytes, std::size_t far_count) {
-  constexpr std::uint64_t kLeast = 20 << 20;  // so that little content is solved at once
-  return std::max(content_bytes * (far_count > 1 ? 15 : 40) / 8, kLeast);
-}
 
 class ZstdEncoder {
  public:
@@ -88,7 +81,7 @@ class ZstdEncoder {
     price_zstd_blocks_cuda(blocks_, sequences_, encode_room_, d_prices_, stream);
   }
   void parse(std::size_t pass, cudaStream_t stream) const {
-    parse_zstd_optimal_cuda(blocks_, found(), d_prices_, level_.passes[pass], states_, sequences_, stream);
+    parse_zstd_optimal_cuda(blocks_, found(), d_prices_, level_.passes[pass], sequences_, stream);
   }
   // Computes d_block_sizes().
   void size(cudaStream_t stream) const {
@@ -144,11 +137,8 @@ class ZstdEncoder {
       find_bytes_ = std::max(find_bytes_, find_far_cuda_scratch_bytes(far_pieces_, far));
     d_find_ = finding.take<std::byte>(find_bytes_);
     sequences_.d_sequences = work.take<Sequence>(device_sequence_capacity(blocks_, zstd_block_plan()));
-    Carver solving = work;
-    if (!level_.passes.empty())
-      states_ = take_zstd_states(blocks_, zstd_state_bytes(parts_.total_block_bytes, far_count()), solving);
     encode_room_ = take_zstd_encode_room(blocks_, work, writing);
-    work = larger(larger(work, solving), finding);
+    work = larger(work, finding);
     records = larger(records, writing);
   }
   static const Carver& larger(const Carver& one, const Carver& other) {
@@ -171,7 +161,6 @@ class ZstdEncoder {
   FarRecord* d_far_records_[kZstdMostFarFinders] = {};
   std::byte* d_find_ = nullptr;
   std::size_t find_bytes_ = 0;
-  ZstdStates states_{};
   DeviceSequences sequences_{};
   ZstdDevicePrices* d_prices_ = nullptr;
   ZstdEncodeRoom encode_room_{};

@@ -158,40 +158,6 @@ __device__ __forceinline__ std::uint32_t of_lane(std::uint32_t value, [[maybe_un
 #endif
 }
 
-// Near places are known by three bytes that agree; up to three behind them are compared. Whole words around three bytes end less than eight bytes behind the first of
-// them, and begin less than three before it.
-constexpr std::uint32_t kNearKnown = 3, kNearMore = kZstdNearMatchBytes - kNearKnown;
-constexpr std::uint32_t kNearWordsBytes = kNearKnown + 8;
-
-// The words around those three bytes of a position, or of the place `offset` before it: asked for, and looked at later.
-struct NearWords {
-  std::uint32_t low = 0, high = 0;
-};
-__device__ inline NearWords load_near_words(const ZstdText& text, std::uint32_t position,
-                                            std::uint32_t offset) {
-  const auto address = reinterpret_cast<std::uintptr_t>(text.d_block + position + kNearKnown - offset);
-  const auto* const words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
-  return {__ldg(words), (address & 3) > 1 ? __ldg(words + 1) : 0};
-}
-__device__ inline NearWords load_near(const ZstdText& text, std::uint32_t position, std::uint32_t near) {
-  if (near == 0 || position + kNearWordsBytes > text.block_bytes) return {};
-  return load_near_words(text, position, near);
-}
-// How many bytes agree at a near place.
-__device__ inline std::uint32_t near_length(const ZstdText& text, std::uint32_t position, std::uint32_t near,
-                                            const NearWords& there) {
-  const std::uint32_t left = text.block_bytes - position;
-  if (left < kNearWordsBytes) return zstd_near_length(text.d_block + position, near, left);
-  const NearWords here = load_near_words(text, position, 0);
-  // Shifts are taken by their lowest five bits.
-  const auto byte =
-      static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(text.d_block)) + position + kNearKnown;
-  const std::uint32_t differs = __funnelshift_r(here.low, here.high, 8 * byte) ^
-                                __funnelshift_r(there.low, there.high, 8 * (byte - near));
-  return kNearKnown +
-         static_cast<std::uint32_t>(__ffs(static_cast<int>(differs | 1u << 8 * kNearMore)) - 1) / 8;
-}
-
 // Where a match begins by the records of one finder, fetches what is compared if its offset becomes one that was used.
 __device__ inline void fetch_behind(const ZstdText& text, std::uint32_t position, std::uint32_t offset,
                                     std::uint32_t length) {
@@ -210,8 +176,8 @@ __global__ void __launch_bounds__(kLazyThreads, lazy_blocks(kFars))
   // Over all lanes, so that it is known to be the same in all of them: then what follows from it needs no registers in each.
   const std::uint32_t block_index = blockIdx.x * kLazyWarps + largest_over_warp(threadIdx.x / 32);
   if (block_index >= blocks.block_count) return;
-  const DeviceBlock block = blocks.d_blocks[block_index];
-  const std::uint32_t end = largest_over_warp(block.block_bytes);
+  DeviceBlock block = blocks.d_blocks[block_index];
+  const std::uint32_t end = block.block_bytes = largest_over_warp(block.block_bytes);
   const LazyText text{{block.d_block, end, lane}};
   ZstdListWriter list(block, block_index, sequences, lane);
 
@@ -223,7 +189,7 @@ __global__ void __launch_bounds__(kLazyThreads, lazy_blocks(kFars))
   const auto jump = [&] {
     coming = load_found<kFars>(found, block, begin + lane);
     later = load_found<kFars>(found, block, begin + kLazyDecided + lane);
-    near_words = load_near(text, begin + lane, coming.near);
+    near_words = load_near_words(block, begin + lane, coming.near, coming.near != 0);
   };
   jump();
   while (at < end) {
@@ -232,7 +198,7 @@ __global__ void __launch_bounds__(kLazyThreads, lazy_blocks(kFars))
     const Raw raw = coming;
     const NearWords raw_words = near_words;
     coming = later;
-    near_words = load_near(text, position + kLazyDecided, coming.near);
+    near_words = load_near_words(block, position + kLazyDecided, coming.near, coming.near != 0);
     later = load_found<kFars>(found, block, position + 2 * kLazyDecided);
     if (at >= begin + kLazyDecided) {
       begin += kLazyDecided;
@@ -256,7 +222,8 @@ __global__ void __launch_bounds__(kLazyThreads, lazy_blocks(kFars))
       const std::uint32_t length = min(record_length(raw.record), left);
       if (length >= kLeastOwn) own.consider(record_offset(raw.record), length, kRecordOrder);
       if (raw.near != 0) {
-        const std::uint32_t near_bytes = near_length(text, position, raw.near, raw_words);
+        const std::uint32_t near_bytes = zstd_near_length(
+            block, position, raw.near, {load_near_words(block, position, 0, true), raw_words});
         if (near_bytes >= kLeastOwn || (near_bytes == 3 && raw.near < kZstdNearThreeOffsets))
           own.consider(raw.near, near_bytes, kNearOrder);
       }

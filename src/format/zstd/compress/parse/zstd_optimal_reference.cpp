@@ -5,14 +5,12 @@
 #include "format/zstd/compress/parse/zstd_lazy.hpp"
 #include "format/zstd/compress/parse/zstd_optimal.hpp"
 #include "match/common/common_length.hpp"
-#include "match/far/far_tuning.hpp"
 #include "parse/parse.hpp"
 
 namespace hemstitch {
 namespace {
 
 constexpr std::uint32_t kLeastLength = 3;
-constexpr std::uint32_t kShorterLengths = 3;  // tried besides the full one
 
 class ZstdOptimalParse {
  public:
@@ -52,6 +50,8 @@ class ZstdOptimalParse {
 
   void solve(std::size_t begin, std::size_t end, std::size_t horizon) {
     states_.assign(horizon - begin + 1, {});
+    tried_ = {};
+    Match last_choice;
     for (std::size_t position = horizon; position-- > begin; positions_.next()) {
       const State& behind = states_[position + 1 - begin];
       State best = behind;
@@ -64,25 +64,25 @@ class ZstdOptimalParse {
       Match choice;
       offsets_done_.clear();
       const auto consider = [&](std::uint32_t offset, std::size_t length) {
+        length = std::min(length, kZstdMostSolvedBytes);
         if (length < kLeastLength || std::ranges::find(offsets_done_, offset) != offsets_done_.end()) return;
         offsets_done_.push_back(offset);
         const std::size_t least =
-            std::max<std::size_t>(kLeastLength, length - std::min<std::size_t>(length, kShorterLengths));
+            std::max<std::size_t>(kLeastLength, length - std::min<std::size_t>(length, pass_.shorter));
         for (; length >= least; --length) {
           const State& after = states_[std::min(position + length, horizon) - begin];
-          const State state =
-              before_match(offset,
-                           std::clamp<std::size_t>(length, kLeastLength,
-                                                   std::max<std::size_t>(horizon - position, kLeastLength)),
-                           after);
+          const State state = before_match(offset, length, after);
           if (state.cost >= best.cost) continue;
           best = state;
           choice = {offset, static_cast<std::uint32_t>(length)};
         }
       };
       consider_found(position, consider);
-      consider_next(position, behind, consider);
+      if ((position + 1 - begin) % kZstdTriedAtOnce == 0 || position + 1 == horizon)
+        try_next(behind, position + 1 == horizon ? Match() : last_choice);
+      consider_tried(position, consider);
       states_[position - begin] = best;
+      last_choice = choice;
       if (position < end) decisions_[position] = choice;
     }
   }
@@ -99,13 +99,42 @@ class ZstdOptimalParse {
         consider(records[position].offset, std::min<std::size_t>(records[position].length, left));
   }
 
-  template <class Consider>
-  void consider_next(std::size_t position, const State& behind, const Consider& consider) const {
-    const std::size_t most = std::min(input_.block_bytes() - position, kZstdTriedBytes);
+  // An offset that is tried, and how many bytes agree, as far as that is known.
+  struct Tried {
+    std::uint32_t offset = 0;  // 0: none
+    std::size_t length = 0;
+    bool is_known = false;
+  };
+
+  // Tries what comes next behind a pair, where `choice` is what the position behind it has chosen.
+  void try_next(const State& behind, const Match& choice) {
+    std::array<Tried, 3> tries;
     for (unsigned i = 0; i < pass_.tries; ++i) {
       const std::uint32_t offset = behind.next[i];
-      if (offset != 0 && offset <= input_.history_bytes + position)
-        consider(offset, agreement(position, offset, most));
+      const auto before = std::ranges::find(tried_, offset, &Tried::offset);
+      const bool begins_here = i == 0 && choice.length != 0 && choice.offset == offset;
+      tries[i] =
+          before != tried_.end() ? *before : Tried{offset, begins_here ? choice.length : 0, begins_here};
+    }
+    tried_ = tries;
+  }
+
+  template <class Consider>
+  void consider_tried(std::size_t position, const Consider& consider) {
+    const std::byte* const here = input_.data.data() + input_.history_bytes + position;
+    for (Tried& tried : tried_) {
+      if (tried.offset == 0) continue;
+      if (tried.offset > input_.history_bytes + position || *here != *(here - tried.offset)) {
+        tried = {tried.offset, 0, true};
+        continue;
+      }
+      tried.length = std::min(tried.length + 1, kZstdMostSolvedBytes);
+      if (!tried.is_known && tried.length == kLeastLength)
+        tried = {tried.offset,
+                 agreement(position, tried.offset,
+                           std::min(input_.block_bytes() - position, kZstdMostSolvedBytes)),
+                 true};
+      consider(tried.offset, tried.length);
     }
   }
 
@@ -147,6 +176,7 @@ class ZstdOptimalParse {
   std::vector<Match> decisions_;  // length 0: a literal
   std::vector<State> states_;
   std::vector<std::uint32_t> offsets_done_;
+  std::array<Tried, 3> tried_;
   PositionCount positions_;
 };
 

@@ -16,7 +16,6 @@
 #include "format/zstd/compress/parse/zstd_optimal.hpp"
 #include "format/zstd/compress/zstd_block_plan.hpp"
 #include "format/zstd/compress/zstd_device_prices.hpp"
-#include "gpu/cuda/scratch.hpp"
 #include "match/common/cuda/device_block.hpp"
 #include "match/far/far_record.hpp"
 #include "parse/parse_cuda.hpp"
@@ -35,20 +34,10 @@ struct ZstdFound {
 void parse_zstd_lazy_cuda(const DeviceBlocks& blocks, const ZstdFound& found,
                           const DeviceSequences& sequences, cudaStream_t stream);
 
-// The states of the segments that are solved at once.
-struct ZstdStates {
-  std::byte* d_states;
-  std::uint32_t warps_at_once;  // of 4 segments each, or of 8 in a cheap pass
-};
-
-// As many as a device solves at once, or have room in `most_bytes`, but for one warp at least: 80 KB a warp. Nothing
-// reads states once sequences are written.
-ZstdStates take_zstd_states(const DeviceBlocks& blocks, std::uint64_t most_bytes, Carver& carver);
-
 // `d_prices`: one for each block. The lists' room is also scratch: each position's decision lies there. Throws kInvalidOption for blocks that are too large,
-// and for a pass that no level has: those know one offset and try none, or know three and try all of them.
+// and for a pass that no level has.
 void parse_zstd_optimal_cuda(const DeviceBlocks& blocks, const ZstdFound& found,
-                             const ZstdDevicePrices* d_prices, const ZstdPass& pass, const ZstdStates& states,
+                             const ZstdDevicePrices* d_prices, const ZstdPass& pass,
                              const DeviceSequences& sequences, cudaStream_t stream);
 
 }  // namespace hemstitch::cuda

@@ -48,7 +48,7 @@ std::vector<std::int32_t> code_prices(const ZstdTableChoice& choice, std::size_t
 // The prices of the values from 0 on; those below the first code's base stay as they are.
 template <std::size_t code_count>
 void spread_prices(const std::array<ZstdCode, code_count>& codes, const std::vector<std::int32_t>& by_code,
-                   std::array<std::int32_t, kZstdMostPricedBytes + 1>& by_value) {
+                   std::span<std::int32_t> by_value) {
   for (std::size_t code = 0; code < code_count; ++code) {
     const std::size_t end = std::min<std::size_t>(
         std::size_t{codes[code].base} + (std::size_t{1} << codes[code].bits), by_value.size());

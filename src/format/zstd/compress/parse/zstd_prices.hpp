@@ -16,13 +16,13 @@
 
 namespace hemstitch {
 
-// The longest run of literals, and the longest match, of a segment with what it looks ahead.
-inline constexpr std::size_t kZstdMostPricedBytes = 1024 + 256;
+// The longest run of literals of a segment with what it looks ahead, and the longest match that is priced.
+inline constexpr std::size_t kZstdMostPricedRun = 2048 + 256, kZstdMostPricedMatch = 144;
 
 struct ZstdPrices {
   std::array<std::int32_t, 256> literal{};
-  std::array<std::int32_t, kZstdMostPricedBytes + 1> run{},
-      match{};  // by how many literals precede, by length; a match has 3 at least
+  std::array<std::int32_t, kZstdMostPricedRun + 1> run{};      // by how many literals precede
+  std::array<std::int32_t, kZstdMostPricedMatch + 1> match{};  // by length, 3 at least
   std::array<std::int32_t, kZstdMostOffsetCode + 1> offset{};  // by the code of a value, with its extra bits
 
   std::int32_t offset_value(std::uint32_t value) const;

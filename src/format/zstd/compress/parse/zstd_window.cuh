@@ -75,29 +75,48 @@ class ZstdListWriter {
   std::uint32_t literals_begin_ = 0;
 };
 
-// How many bytes at `here` agree with those `offset` before them, at most kZstdNearMatchBytes of the `left` bytes of the block. Three agree
-// where as many are left: the finder says so.
-__device__ inline std::uint32_t zstd_near_length(const std::byte* here, std::uint32_t offset,
-                                                 std::uint32_t left) {
-  constexpr std::uint32_t kKnown = 3, kMore = kZstdNearMatchBytes - kKnown;
-  if (left <= kKnown) return left;
-  const std::byte* const later = here + kKnown;
-  const std::byte* const earlier = later - offset;
-  // The whole words around three bytes end less than eight bytes behind the first of them, and begin less than three before it.
-  if (left >= kKnown + 8) {
-    const auto three_bytes = [](const std::byte* bytes) {
-      const auto address = reinterpret_cast<std::uintptr_t>(bytes);
-      const auto* aligned = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
-      const std::uint32_t low = aligned[0], high = (address & 3) > 1 ? aligned[1] : 0;
-      return __funnelshift_r(low, high, static_cast<unsigned>(address & 3) * 8);
-    };
-    const std::uint32_t differs = (three_bytes(later) ^ three_bytes(earlier)) | 1u << 8 * kMore;
-    return kKnown + static_cast<std::uint32_t>(__ffs(static_cast<int>(differs)) - 1) / 8;
+// Near places are known by three bytes that agree, if as many are left; up to three behind them are compared. Whole words around three bytes end less than eight bytes behind the first of
+// them, and begin less than three before it.
+constexpr std::uint32_t kNearKnown = 3, kNearMore = kZstdNearMatchBytes - kNearKnown;
+constexpr std::uint32_t kNearWordsBytes = kNearKnown + 8;
+
+// The words around those three bytes of a position, or of the place `offset` before it: asked for, and looked at later.
+struct NearWords {
+  std::uint32_t low = 0, high = 0;
+};
+__device__ inline NearWords words_around(const std::byte* bytes) {
+  const auto address = reinterpret_cast<std::uintptr_t>(bytes);
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(address & ~std::uintptr_t{3});
+  return {__ldg(words), (address & 3) > 1 ? __ldg(words + 1) : 0};
+}
+// Of a position of a block, or the place `offset` before it. None if they are not `wanted`, nor near the block's end.
+__device__ inline NearWords load_near_words(const DeviceBlock& block, std::uint32_t position,
+                                            std::uint32_t offset, bool wanted) {
+  if (!wanted || position + kNearWordsBytes > block.block_bytes) return {};
+  return words_around(block.d_block + position + kNearKnown - offset);
+}
+struct NearPair {
+  NearWords here, there;
+};
+// How many bytes agree at a near place, at most kZstdNearMatchBytes of those that are left of the block. `words` are those of the position and of that place.
+__device__ inline std::uint32_t zstd_near_length(const DeviceBlock& block, std::uint32_t position,
+                                                 std::uint32_t near, const NearPair& words) {
+  const std::uint32_t left = block.block_bytes - position;
+  if (left <= kNearKnown) return left;
+  const std::byte* const later = block.d_block + position + kNearKnown;
+  if (left >= kNearWordsBytes) {
+    // Shifts are taken by their lowest five bits.
+    const auto byte = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(later));
+    const std::uint32_t differs = __funnelshift_r(words.here.low, words.here.high, 8 * byte) ^
+                                  __funnelshift_r(words.there.low, words.there.high, 8 * (byte - near));
+    return kNearKnown +
+           static_cast<std::uint32_t>(__ffs(static_cast<int>(differs | 1u << 8 * kNearMore)) - 1) / 8;
   }
-  const std::uint32_t most = min(left - kKnown, kMore);
+  const std::uint32_t most = min(left - kNearKnown, kNearMore);
+  const std::byte* const earlier = later - near;
   std::uint32_t more = 0;
   while (more < most && later[more] == earlier[more]) ++more;
-  return kKnown + more;
+  return kNearKnown + more;
 }
 
 }  // namespace hemstitch::cuda
