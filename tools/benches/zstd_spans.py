@@ -9,7 +9,7 @@ import time
 from benches.corpus import bench_rows, usable_backends, write_corpus
 
 # What is asked for first comes first: the last is left out where time is short.
-SPANS = (("cuda", "pinned"), ("cuda", "file"), ("cuda", "memory"), ("cpu", "memory"), ("cpu", "file"))
+SPANS = (("cuda", "memory"), ("cuda", "file"), ("cpu", "memory"), ("cpu", "file"))
 LEVELS = {"cuda": (1, 3, 6, 9, 12, 19), "cpu": (1, 3, 6, 9, 12)}
 ROW_SECONDS = 0.3
 
