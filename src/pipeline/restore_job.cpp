@@ -9,6 +9,7 @@
 
 #include "core/advice.hpp"
 #include "core/batch_timer.hpp"
+#include "core/parallel.hpp"
 #include "engine/registry.hpp"
 #include "pipeline/kept_memory.hpp"
 
@@ -544,8 +545,15 @@ void RestoreJob::emit(RestoreSlot& slot, Sink& sink) {
   std::span<const std::byte> run;  // adjacent blocks, to be written at once
   const auto write_run = [&] {
     if (run.empty()) return;
-    if (content_checksum_ && !sums_up_blocks() && !stream_is_summed_up()) content_checksum_->update(run);
-    write_piece(sink, run, threads());
+    const bool sums_up = content_checksum_ && !sums_up_blocks() && !stream_is_summed_up();
+    const auto write = [&] { write_piece(sink, run, threads()); };
+    // One thread has to sum it up, in order; others write it meanwhile.
+    if (sums_up && threads() > 1 && run.size() >= kLargePieceBytes) {
+      run_in_parallel(2, 1, [&](std::size_t i) { i == 0 ? write() : content_checksum_->update(run); });
+    } else {
+      if (sums_up) content_checksum_->update(run);
+      write();
+    }
     report_.output_bytes += run.size();
   };
   for (std::size_t i = 0; i < slot.good_blocks; i++) {
