@@ -4,8 +4,6 @@ The data is nine Silesia files one behind the other, over and over, up to SIZE b
 restores: with cuda the project's own frames, with cpu those of libzstd. Files are in memory (/dev/shm where it exists).
 """
 
-import time
-
 from benches.corpus import bench_rows, usable_backends, write_corpus
 
 # What is asked for first comes first: the last is left out where time is short.
@@ -15,19 +13,17 @@ ROW_SECONDS = 0.3
 
 
 def measure(bench):
-    corpus, took = bench.folder / "corpus", {}
+    corpus = bench.folder / "corpus"
     write_corpus(bench.silesia, 0, corpus)
     usable = usable_backends(bench.tool, LEVELS)
     for backend, span in SPANS:
         if backend not in usable:
             continue
-        if not bench.has_time(took.get(backend, 0)):
+        if not bench.has_time():
             bench.left_out(f"span {span} of {backend}")
             continue
-        start = time.monotonic()
         size = bench.size // 2 if backend == "cpu" else bench.size
         for row in bench_rows(bench.tool, ["--backend", backend, "--format", "zstd", "--span", span, "--seconds", ROW_SECONDS, "--repeat-to", size,
                                            *(f"-{level}" for level in LEVELS[backend])], corpus):
             if row["what"] != "start":
                 bench.keep(row | {"span": span})
-        took[backend] = time.monotonic() - start
